@@ -76,9 +76,9 @@ test('the guest ends even if the process that has started it ends first', { skip
     void problemOf('qemu-system-x86_64', 'tcg', { code: ${JSON.stringify(BUSY)}, limit: 1000 });`;
   const env = { ...process.env, TMPDIR: directory };
   const asking = spawn(process.execPath, ['--input-type=module', '-e', script], { env, stdio: 'ignore' });
-  await until(() => running() !== '', 'the guest', 20_000);
+  await until(() => running() !== '', 'the guest');
   asking.kill('SIGKILL');
-  await until(() => running() === '', 'the end of the guest', 20_000);
+  await until(() => running() === '', 'the end of the guest');
 });
 
 test('under a /dev/kvm that runs no guests a start is refused, or the processor emulated', {

@@ -59,7 +59,7 @@ test('PCs behind NATs get addresses, reach the world with the address of the hos
   assert.match(tables(network), /table ip labwire_nat0/, 'killed, it leaves its table');
   await daemon.start();
   await daemon.delete(lab.path);
-  await eventually('the end of the table', () => tables(network) === '', Boolean, 20_000);
+  await eventually('the end of the table', () => tables(network) === '');
   assert.doesNotMatch(interfaces(network), /labwire/);
 });
 

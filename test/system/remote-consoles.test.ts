@@ -31,7 +31,7 @@ class Window {
   }
 
   async sees(pattern: RegExp): Promise<void> {
-    await eventually(`${pattern}, after ${this.output.slice(-200)}`, () => pattern.test(this.output), Boolean, 30_000);
+    await eventually(`${pattern}, after ${this.output.slice(-200)}`, () => pattern.test(this.output));
   }
 }
 

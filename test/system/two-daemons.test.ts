@@ -91,7 +91,7 @@ test('a compute that is killed and started again has its nodes back, running on,
   assert.match(await type(lab, here, 'show ip'), /10\.0\.0\.1/);
 
   await compute.start();
-  await eventually('the ping', () => pings(lab, here), Boolean, 20_000);
+  await eventually('the ping', () => pings(lab, here));
   assert.deepEqual(programs(), running);
   const without = ({ command_line, ...rest }: NodeObject): object => rest;
   assert.deepEqual((await lab.nodes()).map(without), before.map(without));
@@ -114,7 +114,7 @@ test('a controller that is killed and started again finds its computes, and its 
   const running = programs();
   await controller.kill();
   await controller.start();
-  await eventually('the ping', () => pings(lab, here), Boolean, 20_000);
+  await eventually('the ping', () => pings(lab, here));
   assert.deepEqual(programs(), running);
   assert.deepEqual(
     (await lab.nodes()).map(({ status }) => status),
@@ -280,7 +280,7 @@ test('a lab reaches across two hosts with accounts of their own, and through a p
   assert.equal((await state()).last_error, null);
   const isGone = async () => 'message' in (await ofHost(compute, `${onCompute}/vpcs/nodes/${gone.node_id}`));
   await eventually('the end of the deleted node', isGone);
-  await eventually('the ping', () => pings(lab, here), Boolean, 20_000);
+  await eventually('the ping', () => pings(lab, here));
   assert.equal((await olga('POST', `${lab.path}/nodes/stop`)).status, 403);
   await made(bob('DELETE', lab.path));
   assert.deepEqual(await ofHost(compute, '/v2/compute/projects'), []);
