@@ -59,13 +59,14 @@ export interface LabDocuments {
  */
 export async function forgetDeleted(
   { projects, labs }: Store,
-  { root, found, documents }: { root: string; found: ReadonlySet<string>; documents: LabDocuments },
+  { root, found, lost }: { root: string; found: ReadonlySet<string>; lost: (projectId: string) => Promise<void> },
 ): Promise<void> {
   for (const { project_id: id, path } of await projects.list()) {
     if (found.has(id) || dirname(path) !== root || (await labs.state(id)) !== undefined) continue;
     if (await exists(path)) continue;
-    await documents.forgetting(id, (changes) => projects.delete(id, changes));
-    await documents.gone(id);
+    // Its sharing stays: the directory may be put back.
+    await lost(id);
+    await projects.delete(id);
     log.info('a project without a directory is forgotten', { project: id, path });
   }
 }

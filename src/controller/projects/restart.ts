@@ -10,7 +10,7 @@ import { Project } from '../lab/project.ts';
 import type { ProjectLife } from '../lab/project-life.ts';
 import type { Catalogue } from './catalogue.ts';
 import { settleMoves } from './move-project.ts';
-import { forgetDeleted, type LabDocuments } from './removal.ts';
+import { forgetDeleted } from './removal.ts';
 import { scanProjects } from './scan.ts';
 
 export interface RestartOptions extends Omit<OpeningParts, 'version'> {
@@ -21,7 +21,6 @@ export interface RestartOptions extends Omit<OpeningParts, 'version'> {
   found: (projectId: string) => Promise<void>;
   /** Called with each project that is missing from the disk, before it is removed. */
   lost: (projectId: string) => Promise<void>;
-  documents: LabDocuments;
 }
 
 export class Restart {
@@ -81,7 +80,7 @@ export class Restart {
     await forgetDeleted(store, {
       root: config.Server.projects_path,
       found: new Set(this.#catalogue.list().map(({ id }) => id)),
-      documents: this.#options.documents,
+      lost: this.#options.lost,
     });
   }
 
