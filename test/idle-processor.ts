@@ -6,9 +6,9 @@ import { isMainThread } from 'node:worker_threads';
 
 const SAMPLE_MS = 250;
 /** The share of all processors' time in a sample that must have been idle. */
-const LEAST_IDLE = 0.15;
+const LEAST_IDLE = 0.08;
 /** Then it begins whatever the others do. */
-const LONGEST_WAIT_MS = 180_000;
+const LONGEST_WAIT_MS = 60_000;
 
 /** Milliseconds since the start of the machine, of all processors together. */
 function spent(): { idle: number; all: number } {
