@@ -25,6 +25,7 @@ export interface LeftOut {
 
 /** Forwards the action to the node's compute. For a stop, only an unreachable host and a timeout count as failures. */
 export async function act(node: Node, action: Action, body: object = {}): Promise<void> {
+  const ended = node.endAsked;
   await node.reach();
   const stop = action === 'stop';
   const starts = action === 'start' || action === 'reload';
@@ -38,6 +39,7 @@ export async function act(node: Node, action: Action, body: object = {}): Promis
     connect: !stop,
     ...(action === 'start' ? { body: node.startBody?.() ?? body, headers: node.startHeaders() } : {}),
   };
+  if (action === 'start') ended.throwIfAborted();
   try {
     if (starts) node.starting += 1;
     await node.compute.post(`${node.path}/${action}`, options);

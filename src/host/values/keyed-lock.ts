@@ -6,7 +6,9 @@ export class KeyedLock {
   /** Runs `task` when all earlier tasks of the same key, or of one of the same keys, have ended, successfully or not. */
   async run<T>(key: string | readonly string[], task: () => T | Promise<T>): Promise<T> {
     const keys = [key].flat();
-    const turn = Promise.all(keys.map((one) => this.#tails.get(one))).then(task);
+    const earlier = keys.flatMap((one) => this.#tails.get(one) ?? []);
+    // At once where it can: cancellations find what has begun.
+    const turn = (earlier.length > 1 ? Promise.all(earlier) : (earlier[0] ?? Promise.resolve())).then(task);
     const tail = turn.then(
       () => {},
       () => {},
