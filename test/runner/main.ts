@@ -22,7 +22,7 @@ const COMMANDS: Record<Extent, readonly string[]> = {
 };
 /** For each processor: tests wait more than they work. */
 const FILES_EACH = 3;
-const TEST_TIMEOUT_MS = 480_000;
+const TEST_TIMEOUT_MS = 900_000;
 /** With more failed files than this nothing is tried again. */
 const MOST_AGAIN = 8;
 /** Default of --silence: how long a file may say nothing beyond the time limit of one test. It is loaded, and ends. */
