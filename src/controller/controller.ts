@@ -47,7 +47,7 @@ import { Links } from './lab/links.ts';
 import { MacNumbers } from './lab/mac-numbers.ts';
 import { Nodes } from './lab/nodes.ts';
 import { PendingRemoteChanges } from './lab/pending-remote-changes.ts';
-import { PendingRenames } from './lab/pending-renames.ts';
+import { PendingUpdates } from './lab/pending-updates.ts';
 import type { Project } from './lab/project.ts';
 import { Recovery } from './lab/recovery.ts';
 import { labRoutes } from './lab/routes.ts';
@@ -240,7 +240,7 @@ export class Controller {
       numbers: new HostNumbers(() => this.#projects.list()),
       forwards,
       macNumbers: new MacNumbers(() => this.#projects.list()),
-      pendingRenames: new PendingRenames(store.documents),
+      pendingUpdates: new PendingUpdates(store.documents),
       mayWriteImages: async (projectId) => {
         const { accounts } = await options.accounts.file.read();
         return !isChangedBy(usersOf(accounts), sharing.get(projectId), entries) && !entries.mayChange(projectId);

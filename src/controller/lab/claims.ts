@@ -7,6 +7,8 @@ const RUNS = 'runs';
 const record = (nodeId: string): string => `record ${nodeId}`;
 const wires = (nodeId: string): string => `wires ${nodeId}`;
 const run = (nodeId: string): string => `run ${nodeId}`;
+const link = (id: string): string => `link ${id}`;
+const drawing = (id: string): string => `drawing ${id}`;
 
 /** Claims only the project: it is not opened, closed, replaced or deleted meanwhile. */
 export const PRESENCE: Claim = {};
@@ -33,7 +35,7 @@ export const nodePresence = (id: string): Claim => ({ reads: [wires(id)] });
 /** A node moves to another host and its links are rewired. */
 export const movedNode = (id: string, linkIds: readonly string[]): Claim => {
   const { writes = [], ...claim } = wholeNode(id);
-  return { ...claim, writes: [...writes, ...linkIds.map((link) => `link ${link}`)] };
+  return { ...claim, writes: [...writes, ...linkIds.map(link)] };
 };
 
 /** A node is duplicated. */
@@ -53,7 +55,7 @@ interface End {
  * A link is created. Two links at one port run one after the other, links at different ports of a node concurrently.
  */
 export const newLink = (id: string, ends: readonly End[]): Claim => ({
-  writes: [`link ${id}`, ...ends.map(portOf)],
+  writes: [link(id), ...ends.map(portOf)],
   reads: ends.map((end) => wires(end.node_id)),
 });
 
@@ -63,13 +65,13 @@ function portOf({ node_id: id, adapter_number: adapter, port_number: port }: End
 
 /** Links change or are deleted; their nodes stay meanwhile. */
 export const wholeLinks = (ids: readonly string[], nodeIds: readonly string[]): Claim => ({
-  writes: ids.map((id) => `link ${id}`),
+  writes: ids.map(link),
   reads: nodeIds.map(wires),
 });
 
-/** Several nodes' records and drawings change together. */
-export const records = (nodeIds: readonly string[], drawingIds: readonly string[]): Claim => ({
-  writes: [...nodeIds.map(record), ...drawingIds.map((id) => `drawing ${id}`)],
+/** Records of nodes and drawings change together. */
+export const severalRecords = (nodeIds: readonly string[], drawingIds: readonly string[]): Claim => ({
+  writes: [...nodeIds.map(record), ...drawingIds.map(drawing)],
 });
 
-export const wholeDrawing = (id: string): Claim => ({ writes: [`drawing ${id}`] });
+export const wholeDrawing = (id: string): Claim => ({ writes: [drawing(id)] });

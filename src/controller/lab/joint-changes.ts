@@ -1,5 +1,5 @@
 // Changes of several parts of a lab at once: all nodes and drawings are locked, or all links of a node are suspended.
-import { records } from './claims.ts';
+import { severalRecords } from './claims.ts';
 import type { Drawings } from './drawings.ts';
 import type { Links } from './links.ts';
 import type { Nodes } from './nodes.ts';
@@ -17,7 +17,7 @@ export function setLocked(
   { nodes, drawings }: { nodes: Nodes; drawings: Drawings },
 ): Promise<void> {
   const [nodeIds, drawingIds] = [[...project.nodes.keys()], [...project.drawings.keys()]];
-  return project.changes.run(records(nodeIds, drawingIds), async () => {
+  return project.changes.run(severalRecords(nodeIds, drawingIds), async () => {
     project.requireOpen();
     const ofNodes = nodeIds.flatMap((id) => project.nodes.get(id) ?? []);
     const ofDrawings = drawingIds

@@ -10,14 +10,14 @@ import { normalizedFilters } from '../links/filters.ts';
 import { linkImpairments, plainStyle } from '../links/impairments.ts';
 import { impairLine } from '../links/lines.ts';
 import { defaultEndLabel, keptLink, Link, type LinkEnd, type LinkSettings } from '../links/link.ts';
-import { discardWire, nioPath, removeStaleNios, renewWire, rewire, unwire, wire } from '../links/wiring.ts';
+import { discardWire, removeStaleNios, renewWire, rewire, unwire, wire } from '../links/wiring.ts';
 import type { Node } from '../nodes/node.ts';
 import { newLink } from './claims.ts';
 import type { KeptLink } from './deleted-nodes.ts';
 import type { LabWriter } from './lab-writer.ts';
 import { LinkCaptures } from './link-captures.ts';
 import { changeLink, changeLinks, LinkRecords } from './link-changes.ts';
-import type { Trace } from './pending-remote-changes.ts';
+import { NotedNios } from './noted-nios.ts';
 import type { Project } from './project.ts';
 
 /** The settings and ends of a new link. */
@@ -216,7 +216,8 @@ export class Links {
     return changeLink(project, id, async (link) => {
       link.leaving = true;
       try {
-        using noted = await this.noteNios(project, link.ends);
+        using noted = new NotedNios(project);
+        await noted.begin(link.ends, { makesRoom: true });
         // On disk first: if that fails nothing has changed, and a rejection by a compute can be rolled back there.
         await this.#records.forget(project, link);
         for (const end of link.ends) if (end.node.lost) end.wire = undefined;
@@ -234,13 +235,6 @@ export class Links {
     });
   }
 
-  /** Notes NIOs on other hosts that are about to be removed. */
-  async noteNios(project: Project, ends: readonly LinkEnd[]): Promise<NotedNios> {
-    const noted = new NotedNios(project);
-    await noted.begin(ends, { makesRoom: true });
-    return noted;
-  }
-
   /** Forgets the links of a node whose record is deleted. Rejections by computes are ignored. */
   async forgetAll(project: Project, links: readonly Link[], noted: NotedNios): Promise<void> {
     for (const link of links) {
@@ -255,39 +249,6 @@ export class Links {
     project.detach(link);
     project.links.delete(link.id);
     this.#records.announce('link.deleted', link);
-  }
-}
-
-/** The NIOs of links on other hosts, noted from before they are made or removed until the outcome is known. */
-class NotedNios implements Disposable {
-  readonly #project: Project;
-  readonly #traces = new Map<LinkEnd, Trace>();
-
-  constructor(project: Project) {
-    this.#project = project;
-  }
-
-  async begin(ends: readonly LinkEnd[], options?: { makesRoom: boolean }): Promise<void> {
-    const { id, remoteChanges } = this.#project;
-    try {
-      for (const end of ends) {
-        const { compute } = end.node;
-        if (compute.id === 'local') continue;
-        this.#traces.set(end, await remoteChanges.begin(compute, id, nioPath(end), options));
-      }
-    } catch (error) {
-      this[Symbol.dispose]();
-      throw error;
-    }
-  }
-
-  /** The lab and the computes have them, or neither; what may remain is removed when its host is back. Never rejects. */
-  async settle(): Promise<void> {
-    for (const [end, trace] of this.#traces) if (!end.mayRemain && !end.node.lost) await trace.settle();
-  }
-
-  [Symbol.dispose](): void {
-    for (const trace of this.#traces.values()) trace[Symbol.dispose]();
   }
 }
 

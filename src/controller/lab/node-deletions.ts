@@ -12,6 +12,7 @@ import { wholeNode } from './claims.ts';
 import type { LabWriter } from './lab-writer.ts';
 import type { Links } from './links.ts';
 import type { NodeRecords } from './node-records.ts';
+import { NotedNios } from './noted-nios.ts';
 import type { Project } from './project.ts';
 
 export interface NodeDeletionsOptions {
@@ -78,7 +79,8 @@ export class NodeDeletions {
     });
     using trace = await project.remoteChanges.begin(node.compute, project.id, node.path, { makesRoom: true });
     const farEnds = own.flatMap((link) => link.ends.filter((end) => end.node !== node));
-    using noted = await links.noteNios(project, farEnds);
+    using noted = new NotedNios(project);
+    await noted.begin(farEnds, { makesRoom: true });
     // On disk first and in one transaction: if that fails nothing has changed.
     const ends = own.map((link): LabChange => ({ delete: 'link', id: link.id }));
     await writer.apply(project.record, [...ends, { delete: 'node', id: node.id }]);

@@ -13,7 +13,7 @@ import { lastingProperties, type Node, type NodeRecord, withComputeState, withNa
 import { nodeRecord as nodeRecordClaim } from './claims.ts';
 import type { LabWriter } from './lab-writer.ts';
 import type { NodeRecords, RecordChange } from './node-records.ts';
-import type { PendingRenames } from './pending-renames.ts';
+import type { PendingUpdates } from './pending-updates.ts';
 import type { Project } from './project.ts';
 
 /** Members that only the controller stores. */
@@ -48,20 +48,20 @@ export interface NodeUpdatesOptions {
   records: NodeRecords;
   writer: LabWriter;
   symbols: SymbolSource;
-  pendingRenames: PendingRenames;
+  pendingUpdates: PendingUpdates;
 }
 
 export class NodeUpdates {
   readonly #records: NodeRecords;
   readonly #writer: LabWriter;
   readonly #symbols: SymbolSource;
-  readonly #pending: PendingRenames;
+  readonly #pending: PendingUpdates;
 
-  constructor({ records, writer, symbols, pendingRenames }: NodeUpdatesOptions) {
+  constructor({ records, writer, symbols, pendingUpdates }: NodeUpdatesOptions) {
     this.#records = records;
     this.#writer = writer;
     this.#symbols = symbols;
-    this.#pending = pendingRenames;
+    this.#pending = pendingUpdates;
   }
 
   /**
@@ -81,9 +81,9 @@ export class NodeUpdates {
   /**
    * Finishes changes with a rename, or of nodes on other hosts, that the end of the previous run interrupted; part of
    * opening the lab. Their computes may have made them already. A change that is now rejected is dropped.
-   * @returns the nodes' ids, for `endRenames` once the lab is recorded
+   * @returns the nodes' ids, for `endUpdates` once the lab is recorded
    */
-  async finishRenames(project: Project): Promise<readonly string[]> {
+  async finishUpdates(project: Project): Promise<readonly string[]> {
     const pending = await this.#pending.of(project.id);
     for (const { id, change } of pending) {
       if (!project.nodes.has(id)) continue;
@@ -94,7 +94,7 @@ export class NodeUpdates {
     return pending.map(({ id }) => id);
   }
 
-  endRenames(ids: readonly string[]): Promise<void> {
+  endUpdates(ids: readonly string[]): Promise<void> {
     return this.#pending.end(ids);
   }
 

@@ -25,7 +25,7 @@ import { NodeDeletions } from './node-deletions.ts';
 import { NodeMoves, type NodeMovesOptions } from './node-moves.ts';
 import { NodeRecords } from './node-records.ts';
 import { NodeUpdates } from './node-updates.ts';
-import type { PendingRenames } from './pending-renames.ts';
+import type { PendingUpdates } from './pending-updates.ts';
 import type { Project } from './project.ts';
 
 /** A creation may download or convert images; the release allows the same time. */
@@ -44,7 +44,7 @@ export interface NodesOptions extends Pick<NodeMovesOptions, 'restore'> {
   numbers: HostNumbers;
   macNumbers: MacNumbers;
   forwards: ConsoleForwards;
-  pendingRenames: PendingRenames;
+  pendingUpdates: PendingUpdates;
   /** Server settings, by name. */
   settings: (name: 'iou_license') => object;
   /** Whether the nodes of a lab may write directly to the images of this host. */

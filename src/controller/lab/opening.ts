@@ -71,13 +71,13 @@ export async function openLab(
   project.record = { ...project.record, ...givenSettings(given) };
   await adoptComputes(file.topology, parts);
   await buildNodes(project, file.topology, parts, mayBeAbsent);
-  const renamed = project.leftOpen ? await parts.nodes.updates.finishRenames(project) : [];
+  const finished = project.leftOpen ? await parts.nodes.updates.finishUpdates(project) : [];
   await buildLinks(project, file.topology.topology.links, parts);
   noteCaptures(project, former);
   for (const drawing of file.topology.topology.drawings) await parts.drawings.recreate(project, drawing);
   ongoing().commit();
   await keep(project, file, parts);
-  await parts.nodes.updates.endRenames(renamed);
+  await parts.nodes.updates.endUpdates(finished);
   // The other captures resume when their links are wired.
   for (const link of project.links.values()) if (!link.unwirable) await parts.links.captures.resume(project, link);
   return true;

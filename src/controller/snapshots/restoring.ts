@@ -52,9 +52,9 @@ export class Restores {
     const computes = computesOf(this.#options.computes, topology);
     // Files sent to other computes cannot be rolled back, and the exchange of the files completes as a whole.
     ongoing().commit();
+    const noted = new DisposableStack();
     const note = async (compute: Compute, path: string): Promise<Trace> =>
       noted.use(await project.remoteChanges.begin(compute, project.id, path));
-    const noted = new DisposableStack();
     try {
       // Their nodes have new ids, so that nothing there is overwritten.
       for (const compute of computes.values()) await hostProject(project, compute);

@@ -7,7 +7,7 @@ export class KeyedLock {
   async run<T>(key: string | readonly string[], task: () => T | Promise<T>): Promise<T> {
     const keys = [key].flat();
     const earlier = keys.flatMap((one) => this.#tails.get(one) ?? []);
-    // At once where it can: cancellations find what has begun.
+    // Without a turn of its own where nothing is before it: computes find a start to cancel only once it has begun.
     const turn = (earlier.length > 1 ? Promise.all(earlier) : (earlier[0] ?? Promise.resolve())).then(task);
     const tail = turn.then(
       () => {},

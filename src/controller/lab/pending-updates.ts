@@ -7,7 +7,7 @@ import type { Documents } from '../../store/documents.ts';
 
 const KIND = 'renames';
 
-export class PendingRenames {
+export class PendingUpdates {
   readonly #documents: Documents;
   /** Nodes that have a note. */
   readonly #noted = new Set<string>();
