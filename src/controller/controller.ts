@@ -60,6 +60,7 @@ import { operationRoutes } from './operations/routes.ts';
 import { Checkpoints } from './placement/checkpoints.ts';
 import { ClusterHosts } from './placement/cluster-hosts.ts';
 import { type ControllerRole, Draining } from './placement/draining.ts';
+import { DueStarts } from './placement/due-starts.ts';
 import { Failover } from './placement/failover.ts';
 import { Fencing } from './placement/fencing.ts';
 import { ImageCopies } from './placement/image-copies.ts';
@@ -151,6 +152,7 @@ export class Controller {
   readonly #failover: Failover;
   readonly #checkpoints: Checkpoints;
   readonly #runningNodes: RunningNodes;
+  readonly #dueStarts: DueStarts;
   readonly #nodes: Nodes;
   readonly #appliances: ApplianceVerbs;
   readonly #load = new LoadMeter();
@@ -255,6 +257,7 @@ export class Controller {
       announcer,
       remoteChanges,
       open: (project) => this.#projects.open(project),
+      recovered: () => void this.#dueStarts.startLeft(),
     });
     this.#projects = new Projects({
       config,
@@ -290,7 +293,9 @@ export class Controller {
     const placement = new Placement({ computes, projects, documents: store.documents });
     this.#placement = placement;
     this.#runningNodes = new RunningNodes(store.documents);
-    const relocations = new Relocations({ computes, nodes: this.#nodes, placement });
+    const due = new DueStarts({ documents: store.documents, projects, announcer });
+    this.#dueStarts = due;
+    const relocations = new Relocations({ computes, nodes: this.#nodes, placement, due });
     const draining = new Draining({ computes, projects, relocations, role: () => this.cluster });
     this.fencing = new Fencing({
       computes,
@@ -299,7 +304,8 @@ export class Controller {
       hasStray: (compute) => remoteChanges.hasStray(compute, projects.list()),
     });
     const { fencing } = this;
-    this.#failover = new Failover({ computes, projects, relocations, announcer, fencing, ran: this.#runningNodes });
+    const ran = this.#runningNodes;
+    this.#failover = new Failover({ computes, projects, relocations, announcer, fencing, ran, due });
     this.#checkpoints = new Checkpoints({
       directory: join(config.state, 'checkpoints'),
       milliseconds: config.Cluster.checkpoint_seconds * 1_000,
@@ -463,7 +469,7 @@ export class Controller {
       this.#notes.start(),
       this.#projects.start(),
     ]);
-    await this.#placement.start();
+    await Promise.all([this.#placement.start(), this.#dueStarts.start()]);
     if (this.keptEvents) {
       await this.#runningNodes.start(this.announcer);
       await this.keptEvents.start();
@@ -478,8 +484,9 @@ export class Controller {
    * Reopens the labs that were open when the previous run of the server ended, and reattaches their programs. They are
    * `opening` when the call returns. Never rejects.
    */
-  reopenAll(): Promise<void> {
-    return this.#projects.reopenAll();
+  async reopenAll(): Promise<void> {
+    await this.#projects.reopenAll();
+    void this.#dueStarts.startLeft();
   }
 
   /** With several accounts, other users of the host must not read the labs. */
@@ -522,6 +529,7 @@ export class Controller {
     this.announcer.controller.close('The server is stopping.');
     this.announcer.project.close('The server is stopping.');
     this.#checkpoints.stop();
+    this.#dueStarts.stop();
     // A compute that hangs must not keep other labs from being written.
     const impatient = setTimeout(() => this.computes.stop(), PATIENCE_MS);
     await this.#projects.stop({ keepNodes });

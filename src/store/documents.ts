@@ -20,6 +20,7 @@ export type DocumentKind =
   | 'draining'
   | 'placements'
   | 'running-nodes'
+  | 'due-starts'
   | 'files'
   | 'cluster-hosts';
 

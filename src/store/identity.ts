@@ -149,7 +149,7 @@ async function wasCopied(
  */
 async function leaveToOriginal(database: Database): Promise<void> {
   await database.transaction(async ({ run }) => {
-    await run("DELETE FROM document WHERE kind = 'switched-on'");
+    await run("DELETE FROM document WHERE kind IN ('switched-on', 'due-starts')");
     await run('DELETE FROM remote_object');
     await run(`DELETE FROM lab WHERE project_id IN
       (SELECT project_id FROM project WHERE json_valid(body) AND body ->> '$.path' LIKE '/%')`);

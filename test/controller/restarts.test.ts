@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { Failure } from '../../src/failures.ts';
 import { Labs } from '../../src/store/labs.ts';
 import { Projects as StoredProjects } from '../../src/store/projects.ts';
+import { Store } from '../../src/store/store.ts';
 import type { Body } from '../body.ts';
 import { scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
 import { StandIn } from './computes-stand-in.ts';
@@ -51,14 +52,25 @@ test('after a kill nodes have their console ports again, whichever lab opens fir
   }, 'another port');
 });
 
-/** Starts the server anew as if it had been killed in a change that its compute has made, before that was recorded. */
-async function killedAt(t: TestContext, server: LabServer, change: () => Promise<unknown>): Promise<void> {
+/** Starts the server anew as if it had been killed in a change that its compute has made, before or after that was recorded. */
+async function killedAt(
+  t: TestContext,
+  server: LabServer,
+  change: () => Promise<unknown>,
+  when: 'before' | 'after' = 'before',
+): Promise<void> {
   const copy = join(await scratchDirectory(t), 'state');
-  const apply = t.mock.method(Labs.prototype, 'apply', function (this: Labs, ...given: Parameters<Labs['apply']>) {
-    apply.mock.restore();
-    execFileSync('cp', ['-a', server.state, copy]);
-    return this.apply(...given);
-  });
+  const kill = (): unknown => execFileSync('cp', ['-a', server.state, copy]);
+  const apply = t.mock.method(
+    Labs.prototype,
+    'apply',
+    async function (this: Labs, ...given: Parameters<Labs['apply']>) {
+      apply.mock.restore();
+      if (when === 'before') kill();
+      await this.apply(...given);
+      if (when === 'after') kill();
+    },
+  );
   await change();
   await server.stop();
   await rm(server.state, { recursive: true });
@@ -73,6 +85,28 @@ test('a change with a rename that a kill interrupts is made as a whole at the ne
   await killedAt(t, server, () => server.expect(200, 'PUT', path, { name: 'H2', x: 77 }));
   const { name, x } = await server.expect(200, 'GET', path);
   assert.deepEqual({ name, x }, { name: 'H2', x: 77 });
+});
+
+test('a node that a kill leaves off in the middle of its move to another host is started there', async (t) => {
+  const [server, two] = await Promise.all([LabServer.start(t, { 'VPCS.engine': 'built-in' }), LabServer.start(t)]);
+  const body = { compute_id: 'two', protocol: 'http', host: '127.0.0.1', port: two.port };
+  assert.equal((await server.expect(201, 'POST', '/v2/computes', body)).connected, true);
+  const project = await server.project('moved', { auto_close: false });
+  const nodes = `/v2/projects/${project.project_id}/nodes`;
+  const [runs, off] = await Promise.all(
+    ['PC1', 'PC2'].map((name) => server.expect(201, 'POST', nodes, { name, node_type: 'vpcs', compute_id: 'two' })),
+  );
+  await server.expect(200, 'POST', `${nodes}/${runs.node_id}/start`);
+  await killedAt(t, server, () => server.expect(200, 'POST', '/v2/computes/two/drain?running=restart'), 'after');
+  const now = async (): Promise<Body[]> =>
+    Promise.all([runs, off].map(({ node_id: id }) => server.expect(200, 'GET', `${nodes}/${id}`)));
+  await until(async () => (await now())[0]?.status === 'started', 'the node runs');
+  const [started, stopped] = await now();
+  assert.deepEqual([started?.compute_id, stopped?.status], ['local', 'stopped']);
+  // A later start of the server does not start it again.
+  await server.stop();
+  await using store = await Store.open({ stateDirectory: server.state });
+  assert.deepEqual(await store.documents.list('due-starts'), []);
 });
 
 test('a change of a node on another host that a kill interrupts is made as a whole at the next start', async (t) => {

@@ -30,6 +30,8 @@ export interface RecoveryOptions {
   remoteChanges: PendingRemoteChanges;
   /** Opens a project. */
   open(project: Project): Promise<unknown>;
+  /** Called when the nodes of open projects on a compute are known again. */
+  recovered(): void;
 }
 
 export class Recovery {
@@ -38,9 +40,11 @@ export class Recovery {
   readonly #links: Links;
   readonly #announcer: Announcer;
   readonly #remoteChanges: PendingRemoteChanges;
+  readonly #recovered: RecoveryOptions['recovered'];
 
-  constructor({ nodes, links, announcer, remoteChanges, open }: RecoveryOptions) {
+  constructor({ nodes, links, announcer, remoteChanges, open, recovered }: RecoveryOptions) {
     this.#open = open;
+    this.#recovered = recovered;
     this.#nodes = nodes;
     this.#links = links;
     this.#announcer = announcer;
@@ -84,6 +88,7 @@ export class Recovery {
         });
       }
       for (const project of open) await this.#takeUp(project, compute, known.has(project.id));
+      this.#recovered();
     } catch (error) {
       const reason = messageOf(error);
       log.warn('a compute is reachable again, but its labs cannot be restored', { compute: compute.id, reason });

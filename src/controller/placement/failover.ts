@@ -9,6 +9,7 @@ import { startThese } from '../lab/actions.ts';
 import type { Project } from '../lab/project.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Projects } from '../projects/projects.ts';
+import type { DueStarts } from './due-starts.ts';
 import type { Fencing } from './fencing.ts';
 import { nodeIn, type Relocated, type Relocations } from './relocation.ts';
 
@@ -23,6 +24,7 @@ export interface FailoverOptions {
   fencing: Fencing;
   /** Nodes that ran on a host that this controller has not seen. */
   ran: { has(id: string): boolean };
+  due: DueStarts;
 }
 
 export class Failover {
@@ -49,9 +51,19 @@ export class Failover {
 
   async #replaceIn(project: Project, compute: Compute): Promise<void> {
     const all = project.nodesOn(compute).filter((node) => !node.leaving);
+    const { ran, due } = this.#options;
     const running = all.filter(
-      ({ id, lastStatus, alwaysRunning }) => (lastStatus === 'started' || this.#options.ran.has(id)) && !alwaysRunning,
+      ({ id, lastStatus, alwaysRunning }) => (lastStatus === 'started' || ran.has(id) || due.has(id)) && !alwaysRunning,
     );
+    await due.during(project, running, () => this.#replaceThese(project, compute, all, running));
+  }
+
+  async #replaceThese(
+    project: Project,
+    compute: Compute,
+    all: readonly Node[],
+    running: readonly Node[],
+  ): Promise<void> {
     // If only the network between the hosts is broken, the host's own copies may still reach the networks around it.
     const isFenced = this.#options.fencing.isFenced(compute.id);
     const bound = new Map(all.flatMap((node) => boundBy(node, isFenced) ?? []));

@@ -11,6 +11,7 @@ import { nodeRun } from '../lab/claims.ts';
 import type { Nodes } from '../lab/nodes.ts';
 import type { Project } from '../lab/project.ts';
 import type { Node } from '../nodes/node.ts';
+import type { DueStarts } from './due-starts.ts';
 import type { Placement } from './placement.ts';
 
 /** How long (ms) a host may take to report that a node is stopped, and how often that is looked at. */
@@ -37,11 +38,13 @@ export class Relocations {
   readonly #computes: Computes;
   readonly #nodes: Nodes;
   readonly #placement: Placement;
+  readonly #due: DueStarts;
 
-  constructor({ computes, nodes, placement }: { computes: Computes; nodes: Nodes; placement: Placement }) {
-    this.#computes = computes;
-    this.#nodes = nodes;
-    this.#placement = placement;
+  constructor(parts: { computes: Computes; nodes: Nodes; placement: Placement; due: DueStarts }) {
+    this.#computes = parts.computes;
+    this.#nodes = parts.nodes;
+    this.#placement = parts.placement;
+    this.#due = parts.due;
   }
 
   /** Each move is complete or rolled back; nodes that cannot be moved are left, with the reason. */
@@ -65,16 +68,19 @@ export class Relocations {
         continue;
       }
       const runs = restarts && canRestart(node);
-      try {
-        if (runs) await stop(project, node);
-        await this.#nodes.move(project, nodeId, this.#computes.get(host), { compute_id: host } as NodeUpdate);
-        // Not awaited: the reasons of all nodes of the lab are one document, which is written once for many moves.
-        keeping.push(this.#placement.keep(project, new Map([[nodeId, { host, reason: `${why}; ${reason}` }]])));
-        result.moved.push({ ...nodeIn(project, node), compute_id: host, reason });
-      } catch (error) {
-        result.left.push({ ...nodeIn(project, node), reason: messageOf(error).replace(/^compute_id: /, '') });
-      }
-      if (runs) await this.#startAgain(project, node, result);
+      const move = async (): Promise<void> => {
+        try {
+          if (runs) await stop(project, node);
+          await this.#nodes.move(project, nodeId, this.#computes.get(host), { compute_id: host } as NodeUpdate);
+          // Not awaited: the reasons of all nodes of the lab are one document, which is written once for many moves.
+          keeping.push(this.#placement.keep(project, new Map([[nodeId, { host, reason: `${why}; ${reason}` }]])));
+          result.moved.push({ ...nodeIn(project, node), compute_id: host, reason });
+        } catch (error) {
+          result.left.push({ ...nodeIn(project, node), reason: messageOf(error).replace(/^compute_id: /, '') });
+        }
+        if (runs) await this.#startAgain(project, node, result);
+      };
+      await (runs ? this.#due.during(project, [node], move) : move());
       progressed?.(0);
     }
     await Promise.all(keeping);
