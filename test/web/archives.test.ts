@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, open, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Body } from '../body.ts';
@@ -220,5 +220,23 @@ test('a lab is copied, exported and imported with progress; a running node, a da
     .getByText(/Import: Damaged: /)
     .waitFor();
   assert.equal((await daemon.get('/v2/projects')).length, labs.length);
+
+  // A lab whose answer is lost is there, and nobody is asked to import it again.
+  const lost = join(directory, 'Lost.gns3project');
+  await copyFile(archive, lost);
+  way.rateBack = 1;
+  await importer.setInputFiles(lost);
+  await eventually(
+    'the lab',
+    () => daemon.get('/v2/projects'),
+    ({ length }) => length > labs.length,
+    LONG_MS,
+  );
+  way.cut();
+  way.rateBack = Number.POSITIVE_INFINITY;
+  way.mend();
+  await page.getByRole('link', { name: 'Lost', exact: true }).waitFor();
+  await page.getByRole('listitem').filter({ hasText: 'Import Lost' }).getByText('done').first().waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Retry: Import Lost' }).count(), 0);
   assert.deepEqual(await accessibilityFaults(page), []);
 });

@@ -51,17 +51,28 @@ export interface Beginning {
   projectId?: string;
 }
 
+export interface Upload {
+  /** Ends it when the task is cancelled. */
+  sending: AbortController;
+  /** Begins it anew. */
+  again: () => Promise<unknown>;
+}
+
 /**
  * Starts a long operation of the server: `call` sends the request with the operation's id. Resolves and rejects as `call` does; the task
  * can be retried from the list. If the answer is lost, the server's list of operations decides: resolves to undefined for a done one, and
  * the task of a running one follows it.
  */
-export async function begin<T>(beginning: Beginning, call: (id: string) => Promise<T>): Promise<T | undefined> {
+export async function begin<T>(
+  beginning: Beginning,
+  call: (id: string, task: Task) => Promise<T>,
+  upload?: Upload,
+): Promise<T | undefined> {
   const id = randomId();
   const task = tasks.add({ id, ...beginning });
   task.actions = { cancel: () => void cancel(id) };
   try {
-    const answer = await call(id);
+    const answer = await call(id, task);
     task.state = 'done';
     task.actions = {};
     compareNames(task, answer);
@@ -69,10 +80,10 @@ export async function begin<T>(beginning: Beginning, call: (id: string) => Promi
     if (performance.now() - task.begun < 1_000 && task.message === '') tasks.dismiss(id);
     return answer;
   } catch (error) {
-    if (isUnanswered(error)) return await unanswered(sentenceOf(error));
-    const message = sentenceOf(error);
+    const isEnded = upload?.sending.signal.aborted === true;
+    if (isUnanswered(error) && !isEnded) return await unanswered(sentenceOf(error));
     task.state = (task.state as string) === 'cancelling' ? 'cancelled' : 'failed';
-    task.message = message;
+    task.message = isEnded ? '' : sentenceOf(error);
     task.actions = task.state === 'failed' ? { retry: again } : {};
     throw error;
   } finally {
@@ -81,7 +92,7 @@ export async function begin<T>(beginning: Beginning, call: (id: string) => Promi
 
   function again(): void {
     tasks.dismiss(id);
-    begin(beginning, call).catch(() => {});
+    (upload ? upload.again() : begin(beginning, call)).catch(() => {});
   }
 
   async function unanswered(why: string): Promise<undefined> {
@@ -95,11 +106,16 @@ export async function begin<T>(beginning: Beginning, call: (id: string) => Promi
   }
 
   async function cancel(operation: string): Promise<void> {
+    if (upload) {
+      task.state = 'cancelling';
+      upload.sending.abort();
+    }
     try {
       await api.delete(`/operations/${operation}`);
       if (!task.isOver) task.state = 'cancelling';
     } catch (error) {
-      task.message = sentenceOf(error);
+      // The server may not know an upload that has just begun.
+      if (!upload) task.message = sentenceOf(error);
     }
     tasks.changed();
   }
@@ -123,51 +139,34 @@ function compareNames(task: Task, answer: unknown): void {
   pageNotice.value = task.message;
 }
 
-/** Imports a lab from an archive; returns its address. */
+/** Imports a lab from an archive. */
 export async function importLab(file: File): Promise<void> {
   const projectId = randomId();
   const name = file.name.replace(/\.gns3(project|p)$/, '');
-  const id = randomId();
-  const task = tasks.add({ id, kind: 'import', name, projectId });
-  const abort = new AbortController();
-  task.isSending = true;
-  task.unit = 'bytes';
-  task.total = 2 * file.size;
-  task.actions = {
-    cancel: () => {
-      task.state = 'cancelling';
-      abort.abort();
-      api.delete(`/operations/${id}`).catch(() => {});
-      tasks.changed();
-    },
+  const sending = new AbortController();
+  let sent: Task | undefined;
+  const call = async (id: string, task: Task): Promise<ProjectObject> => {
+    sent = task;
+    Object.assign(task, { isSending: true, unit: 'bytes', total: 2 * file.size });
+    try {
+      return await send<ProjectObject>({
+        path: `/projects/${projectId}/import?name=${encodeURIComponent(name)}`,
+        content: file,
+        headers: { 'X-Operation-Id': id },
+        sent: (bytes) => {
+          if (bytes > task.done) task.done = bytes;
+          tasks.changed();
+        },
+        signal: sending.signal,
+      });
+    } finally {
+      task.isSending = false;
+    }
   };
   try {
-    const made = await send<ProjectObject>({
-      path: `/projects/${projectId}/import?name=${encodeURIComponent(name)}`,
-      content: file,
-      headers: { 'X-Operation-Id': id },
-      sent: (bytes) => {
-        if (bytes > task.done) task.done = bytes;
-        tasks.changed();
-      },
-      signal: abort.signal,
-    });
-    task.state = 'done';
-    task.actions = {};
-    compareNames(task, made);
+    await begin({ kind: 'import', name, projectId }, call, { sending, again: () => importLab(file) });
   } catch (error) {
-    const isCancelled = (task.state as string) === 'cancelling';
-    task.state = isCancelled ? 'cancelled' : 'failed';
-    task.message = isCancelled ? '' : ((await reasonOf(id)) ?? sentenceOf(error));
-    const again = (): void => {
-      tasks.dismiss(id);
-      importLab(file).catch(() => {});
-    };
-    task.actions = isCancelled ? {} : { retry: again };
-    if (!isCancelled) throw new Error(`${name}: ${task.message}`);
-  } finally {
-    task.isSending = false;
-    tasks.changed();
+    if (sent?.state !== 'cancelled') throw new Error(`${name}: ${sentenceOf(error)}`);
   }
 }
 
