@@ -43,6 +43,8 @@ interface Kept {
   verb: Verb;
   body: AnyBody;
   sequence: number;
+  /** In ms, as `performance.now`. */
+  at: number;
 }
 
 /** The number of the port or device that a verb acts on. The port is checked first because such a verb may also name a device. */
@@ -90,13 +92,18 @@ export class Blueprint {
     return [...this.#subjects.values()]
       .flatMap((kept) => [...kept.values()])
       .filter(({ verb, body }) => verb !== 'setDevice' || this.#has((body as Verbs['setDevice']['takes']).device))
-      .sort((left, right) => left.sequence - right.sequence);
+      .sort((left, right) => left.sequence - right.sequence)
+      .map(({ verb, body, at }) => ({
+        verb,
+        // It goes on where it would be.
+        body: verb === 'schedule' ? { ...body, elapsed: performance.now() - at } : body,
+      }));
   }
 
   #keep(subject: number, verb: Verb, body: AnyBody): void {
     const kept = this.#subjects.get(subject) ?? new Map<Verb, Kept>();
     this.#subjects.set(subject, kept);
-    kept.set(verb, { verb, body, sequence: this.#sequence++ });
+    kept.set(verb, { verb, body, sequence: this.#sequence++, at: performance.now() });
   }
 
   /** Whether the device still exists. A closed device in memory leaves its ports behind. */

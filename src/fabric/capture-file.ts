@@ -53,6 +53,7 @@ export class CaptureFile {
   #completed = 0;
   #statistics: CaptureStatistics = { frames: 0, bytes: 0, drops: 0, filtered: 0 };
   #writing: Promise<void> | undefined;
+  #hasFailed = false;
   #ended = false;
   #grown: PromiseWithResolvers<void> | undefined;
 
@@ -114,7 +115,7 @@ export class CaptureFile {
   /** Queues whole records. The chunk is released once they are written. */
   append(memory: SharedArrayBuffer, length: number): void {
     const chunk = new CaptureChunk(memory);
-    if (this.#ended) chunk.release();
+    if (this.#ended || this.#hasFailed) chunk.release();
     else {
       this.#queue.push({ chunk, length });
       this.#writing ??= this.#drain();
@@ -161,6 +162,7 @@ export class CaptureFile {
         await this.#write(records);
         this.#tell();
       } catch (error) {
+        this.#hasFailed = true;
         for (const { chunk } of this.#queue.splice(0)) chunk.release();
         await this.#end().catch(() => {});
         this.#failed(captureFailure(error, this.path));

@@ -40,8 +40,8 @@ export interface Verbs {
   impair: { takes: { port: number; impairments: Impairments }; gives: undefined };
   /** Ends a running schedule. */
   impairDirections: { takes: { port: number; impairments: CableImpairments }; gives: undefined };
-  /** Replaces a running schedule. */
-  schedule: { takes: { port: number; plan: SchedulePlan }; gives: ScheduleState };
+  /** Replaces a running schedule. `elapsed`: ms since it started. */
+  schedule: { takes: { port: number; plan: SchedulePlan; elapsed?: number }; gives: ScheduleState };
   cancelSchedule: { takes: { port: number }; gives: undefined };
   scheduleState: { takes: { port: number }; gives: ScheduleState | undefined };
   disconnect: { takes: { port: number }; gives: undefined };

@@ -3,7 +3,40 @@ import { spawnSync } from 'node:child_process';
 import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { type Cable, Fabric } from '../../src/fabric/fabric.ts';
+import type { CounterBlock } from '../../src/fabric/plane/counter-memory.ts';
+import { FramePlane } from '../../src/fabric/plane/frame-plane.ts';
+import { FabricVerbs } from '../../src/fabric/plane/verbs.ts';
+import { FrameCalls } from '../../src/host/system-calls.ts';
+import { cablePair, cannotMakeInterfaces } from './namespaces.ts';
 import { emulatorPort, ends, freePort, hubPort, Peer, peerWithCable, settled, startFabric } from './peers.ts';
+
+test('links to another host take no counters for good', { skip: cannotMakeInterfaces }, async (t) => {
+  const [inside] = await cablePair(t);
+  const plane = new FramePlane(new FrameCalls(), () => {});
+  const verbs = new FabricVerbs(plane, () => {});
+  const left: number[] = [];
+  const give = plane.counters.give.bind(plane.counters);
+  let taken = 0;
+  t.mock.method(plane.counters, 'give', (block: CounterBlock) => {
+    taken -= block.values.length;
+    give(block);
+  });
+  const take = plane.counters.take.bind(plane.counters);
+  t.mock.method(plane.counters, 'take', (size: number) => {
+    taken += size;
+    return take(size);
+  });
+  for (const via of [undefined, { interface: inside }, { interface: 'missing' }]) {
+    const cable = { kind: 'udp', localPort: await freePort(), remoteHost: '127.0.0.1', remotePort: 9 } as const;
+    verbs.createPort({ port: 1, device: null, group: 'lab' });
+    const connect = (): void => verbs.connect({ port: 1, cable: { ...cable, ...(via && { via }) }, impairments: {} });
+    if (via?.interface === 'missing') assert.throws(connect);
+    else connect();
+    verbs.closePort({ port: 1 });
+    left.push(taken);
+  }
+  assert.deepEqual(left, [0, 0, 0]);
+});
 
 test('a cable accepts packets of its peer alone', async (t) => {
   const fabric = await startFabric(t);

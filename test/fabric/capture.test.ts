@@ -4,8 +4,12 @@ import { once } from 'node:events';
 import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { scratchDirectory } from '../store/scratch.ts';
+import { CaptureChunk } from '../../src/fabric/capture-chunk.ts';
+import { CaptureFile } from '../../src/fabric/capture-file.ts';
+import { pcapng } from '../../src/fabric/pcapng.ts';
+import { scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
 import { emulatorPort, ends, hubPort, peerWithCable, settled, startFabric, until } from './peers.ts';
 
 const run = promisify(execFile);
@@ -221,4 +225,41 @@ test('a full disk ends the capture with whole packets and a reason; the cable ca
   assert.ok(frames.length >= 1);
   assert.equal(content.length, 24 + frames.length * (16 + 1500));
   for (const frame of frames) assert.deepEqual(frame, Buffer.alloc(1500, 7));
+});
+
+test('a full disk ends a busy capture once, and who reads it gets what the file has', async (t) => {
+  const place = await scratchFileSystem(t, '700k');
+  if (place === undefined) return;
+  const path = join(place, 'busy.pcap');
+  let failures = 0;
+  const file = await CaptureFile.create({ file: path, linkType: 'DLT_EN10MB', format: 'pcapng' }, () => failures++);
+  const reader = file.reader();
+  const read = (async () => {
+    let bytes = 0;
+    // Slower than what is written, so that the reader is behind when the disk is full.
+    for (let part = await reader.read(); part; part = await reader.read()) {
+      bytes += part.length;
+      await sleep(30);
+    }
+    return bytes;
+  })();
+  for (let sent = 0; sent < 60; sent++) {
+    const chunk = new CaptureChunk();
+    let length = 0;
+    while (length + 1100 < chunk.records.length)
+      length = pcapng.write(
+        chunk.records,
+        length,
+        { seconds: 1, nanoseconds: 1 },
+        Buffer.alloc(1000),
+        1000,
+        1000,
+        true,
+      );
+    chunk.lend({ frames: 1, bytes: 1, drops: 0, filtered: 0 });
+    file.append(chunk.memory, length);
+    await setImmediate();
+  }
+  assert.equal(await read, (await stat(path)).size);
+  assert.equal(failures, 1);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DelayQueue, type HoldingDirection } from '../../src/fabric/plane/delay-queue.ts';
+import { SLOT_BYTES } from '../../src/host/system-calls.ts';
 
 interface Arrival {
   content: Buffer;
@@ -60,6 +61,15 @@ test('a frame is not given out before its time', () => {
   assert.equal(queue.nextDue, 10);
   assert.equal(queue.release(10, place), true);
   assert.equal(String(arrived[0]?.content), 'x');
+});
+
+test('the longest frame that can be received is held as all others', () => {
+  const queue = new DelayQueue();
+  const { direction, place, arrived } = recorder();
+  const frame = Buffer.alloc(SLOT_BYTES, 'labwire');
+  assert.equal(queue.push(direction, frame, frame.length, 0, 0, 0), true);
+  assert.equal(queue.release(0, place), true);
+  assert.ok(arrived[0]?.content.equals(frame));
 });
 
 test('an altered frame is altered in the copy alone', () => {

@@ -67,6 +67,24 @@ for (const [way, crash] of Object.entries(WAYS)) {
   });
 }
 
+test('a schedule goes on after a crash where it would be, and one that has ended does not begin again', async (t) => {
+  const fabric = await startFabric(t);
+  const hub = await fabric.createDevice('hub', {}, undefined, 'lab');
+  const [a, b] = [await hubPort(t, fabric, hub), await hubPort(t, fabric, hub)];
+  const base = { outgoing: {}, incoming: {} };
+  const off = { outgoing: { loss: { percent: 100 } }, incoming: {} };
+  const changes = [{ at: 0, impairments: off }];
+  await a.port.schedule({ changes, period: 50, rounds: 1, base });
+  await b.port.schedule({ changes, period: 3_600_000, rounds: 2, base });
+  await until(async () => (await a.port.scheduleState())?.state === 'finished');
+  const recovered = recovery(fabric);
+  terminateLast(a.port);
+  await recovered;
+  const [ended, runs] = [await a.port.scheduleState(), await b.port.scheduleState()];
+  assert.deepEqual([ended?.state, runs?.state, runs?.round], ['finished', 'running', 0]);
+  assert.ok(Math.abs(ended!.elapsed - 50) < 1e-6 && runs!.elapsed > 50, JSON.stringify({ ended, runs }));
+});
+
 test('what was unplugged, exchanged or closed before the crash is so after it', async (t) => {
   const fabric = await startFabric(t);
   const [hub, gone] = [await fabric.createDevice('hub', {}), await fabric.createDevice('hub', {})];

@@ -242,12 +242,13 @@ test('a checksum that the kernel left open is completed, whatever the length, an
 
 test('a super-frame whose headers are invalid is not admitted', () => {
   const workshop = new Workshop();
-  const shape = SHAPES['TCP over IPv4']!;
+  const shape = { ...SHAPES['TCP over IPv4']!, payload: Buffer.alloc(2000) };
   const frame = superFrame(shape);
   const header = headerOf(frame, shape);
   const wrong: Record<string, number[]> = {
     'no checksum': [header[0]! & ~1, ...header.slice(1)],
     'no size of segments': header.with(2, 0),
+    'more frames than any sender makes of it': header.with(2, 1),
     'a checksum behind the frame': header.with(3, 65_534),
     'a checksum at an odd place': header.with(3, frame.transport + 1),
     'another place of the checksum than the IP header says': header.with(3, frame.transport + 4),

@@ -25,8 +25,8 @@ export function routedSubnets(table: string): Subnet[] {
         number,
       ];
       const prefix = 32 - Math.log2(2 ** 32 - bits);
-      // The default route occupies no addresses.
-      return prefix === 0 ? [] : [{ address, prefix }];
+      // The default route occupies no addresses. VPNs write it as two halves.
+      return prefix <= 1 ? [] : [{ address, prefix }];
     });
 }
 

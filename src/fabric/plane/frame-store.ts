@@ -1,7 +1,8 @@
 // Memory for held frames: slabs divided into cells of a few sizes, so that nothing is allocated per frame.
+import { SLOT_BYTES } from '../../host/system-calls.ts';
 
-/** Cell sizes in bytes: short frames, full frames with and without tags, jumbo frames, up to the UDP maximum. */
-const SLOT_SIZES_BYTES = [128, 256, 512, 1024, 1536, 2048, 4096, 9216, 16_384, 65_536] as const;
+/** Cell sizes in bytes: short frames, full frames with and without tags, jumbo frames, up to all that can be received. */
+const SLOT_SIZES_BYTES = [128, 256, 512, 1024, 1536, 2048, 4096, 9216, 16_384, SLOT_BYTES] as const;
 const SLAB_BYTES = 1 << 20;
 /** Free blocks kept for reuse. */
 const MOST_SPARE = 8;
@@ -59,7 +60,7 @@ export class FrameStore {
     return (this.#slabs + this.#spare.length) * SLAB_BYTES;
   }
 
-  /** A slab with room for a frame of `length` bytes; undefined if the memory is used up. */
+  /** A slab with room for a frame of `length` bytes, at most {@link SLOT_BYTES}; undefined if the memory is used up. */
   slabFor(length: number): Slab | undefined {
     let kind = 0;
     while (SLOT_SIZES_BYTES[kind]! < length) kind++;

@@ -17,18 +17,18 @@ export class Schedule {
   #next = 0;
   #ended = 0;
 
-  /** Starts at once. `apply` gets the impairments of each change, and `plan.base` at the end. */
-  constructor(plan: SchedulePlan, timers: Timers, apply: (impairments: CableImpairments) => void) {
+  /** Starts at once, or is as if it had started `elapsed` ms ago. `apply` gets the impairments of each change, and `plan.base` at the end. */
+  constructor(plan: SchedulePlan, timers: Timers, apply: (impairments: CableImpairments) => void, elapsed = 0) {
     this.#plan = plan;
     this.#apply = apply;
     this.#timer = new Timer(timers, () => this.#go());
-    this.#start = performance.now();
+    this.#start = performance.now() - elapsed;
     this.#go();
   }
 
   /** Ends the schedule and restores the impairments from before it. */
   cancel(): void {
-    if (this.#state === 'running') this.#end('cancelled');
+    if (this.#state === 'running') this.#end('cancelled', performance.now());
   }
 
   state(): ScheduleState {
@@ -52,7 +52,7 @@ export class Schedule {
         this.#next++;
         this.#apply(change.impairments);
       } else if (rounds !== 0 && this.#round + 1 === rounds) {
-        this.#end('finished');
+        this.#end('finished', due);
         return;
       } else {
         // Rounds missed while the host slept are skipped, except the last one, which ends the schedule.
@@ -63,10 +63,10 @@ export class Schedule {
     }
   }
 
-  #end(state: 'finished' | 'cancelled'): void {
+  #end(state: 'finished' | 'cancelled', at: number): void {
     this.#timer.stop();
     this.#state = state;
-    this.#ended = performance.now();
+    this.#ended = at;
     this.#apply(this.#plan.base);
   }
 }

@@ -41,6 +41,8 @@ const ETHERTYPE_IP6 = 0x86dd;
 const ETHERTYPES_VLAN = [0x8100, 0x88a8, 0x9100, 0x9200];
 const PROTOCOL_TCP = 6;
 const PROTOCOL_UDP = 17;
+/** A frame of 64 KiB in TCP segments of 48 bytes, the least that Linux sends. More would only keep all labs of the thread waiting. */
+const MOST_FRAMES = 1400;
 const TCP_FIN_PSH = 0x09;
 const TCP_CWR = 0x80;
 
@@ -119,7 +121,7 @@ export class Segmentation {
     const transport = protocol === PROTOCOL_UDP ? UDP_BYTES : (frame[start + 12]! >> 4) * 4;
     const headerBytes = start + transport;
     if (transport < (protocol === PROTOCOL_UDP ? UDP_BYTES : TCP_BYTES)) return false;
-    if (segmentBytes === 0 || headerBytes >= length) return false;
+    if (headerBytes >= length || length - headerBytes > segmentBytes * MOST_FRAMES) return false;
     this.#network[slot] = network;
     this.#headerBytes[slot] = headerBytes;
     this.#frames[slot] = Math.ceil((length - headerBytes) / segmentBytes);

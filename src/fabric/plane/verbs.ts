@@ -3,7 +3,15 @@
 import { conflict, unavailable } from '../../failures.ts';
 import { releaseMemory } from '../../host/processes/memory.ts';
 import { familyOf, SystemError, trimAllocator } from '../../host/system-calls.ts';
-import type { Drops, InterfaceAddress, InterfaceChange, InterfaceState, PacketAddress, UdpAddress } from '../model.ts';
+import type {
+  CableImpairments,
+  Drops,
+  InterfaceAddress,
+  InterfaceChange,
+  InterfaceState,
+  PacketAddress,
+  UdpAddress,
+} from '../model.ts';
 import type { Verb, Verbs, WireDevice } from '../protocol.ts';
 import { add, noTotals } from '../totals.ts';
 import { Cables, type UdpConnection } from './cables.ts';
@@ -169,10 +177,11 @@ export class FabricVerbs implements Handlers {
     connection.impairDirections(impairments);
   }
 
-  schedule({ port, plan }: Verbs['schedule']['takes']): Verbs['schedule']['gives'] {
+  schedule({ port, plan, elapsed }: Verbs['schedule']['takes']): Verbs['schedule']['gives'] {
     const connection = this.#connection(port);
     connection.schedule?.cancel();
-    connection.schedule = new Schedule(plan, this.#plane.timers, (changed) => connection.impairDirections(changed));
+    const apply = (changed: CableImpairments): void => connection.impairDirections(changed);
+    connection.schedule = new Schedule(plan, this.#plane.timers, apply, elapsed);
     return connection.schedule.state();
   }
 
@@ -312,8 +321,13 @@ export class FabricVerbs implements Handlers {
       this.#plane.tunnels.remove(connection.endpoint);
     }
     connection.endpoint?.close();
-    connection.far?.removeDevice();
-    connection.far?.release();
+    this.#closeFarPort(connection.far);
+  }
+
+  #closeFarPort(far: Port | undefined): void {
+    far?.connection?.cut();
+    far?.removeDevice();
+    far?.release();
   }
 
   /** The interface to another host is as a node's at the far end, so that the kernel can forward frames to it. */
@@ -326,7 +340,7 @@ export class FabricVerbs implements Handlers {
       const { drops } = connection.port;
       far.device = this.#openInterface(id, 'cable', far, { kind: 'packet', ...address }, deliver, drops);
     } catch (error) {
-      far.release();
+      this.#closeFarPort(far);
       throw error;
     }
     connection.far = far;

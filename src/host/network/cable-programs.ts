@@ -262,6 +262,8 @@ function countSegments(program: BpfAssembler): void {
 
   // r2 = headers, r3 = segments: payload divided by the payload of one segment, rounded up.
   program.label('segments').setFrom('move', 2, FRAMES).setFrom('move', 3, BYTES).setFrom('subtract', 3, 2);
+  // A sender can claim more headers than there are bytes.
+  program.setFrom('move', 1, 3).set('shiftRight', 1, 63).jumpIf('notEqual', 1, 0, 'one').jumpIf('equal', 3, 0, 'one');
   program.load('word', 1, FRAME, SKB.gsoSize).setFrom('add', 3, 1).set('subtract', 3, 1).setFrom('divide', 3, 1);
   program.setFrom('move', FRAMES, 3).set('subtract', 3, 1).setFrom('multiply', 3, 2).setFrom('add', BYTES, 3);
   program.jump('tag');

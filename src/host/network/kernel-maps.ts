@@ -47,7 +47,8 @@ function decodeCount(value: Buffer): PortCount {
 
 function encodeCount({ sent, received }: PortCount): Buffer {
   const value = Buffer.alloc(COUNTER_BYTES);
-  for (const [index, number] of [...sent, ...received].entries()) value.writeBigUInt64LE(BigInt(number), index * 8);
+  for (const [index, number] of [...sent, ...received].entries())
+    value.writeBigUInt64LE(BigInt.asUintN(64, BigInt(number)), index * 8);
   return value;
 }
 

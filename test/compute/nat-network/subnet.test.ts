@@ -8,10 +8,12 @@ const HEADER = 'Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t
 const route = (destination: string, mask: string, flags = '0001'): string =>
   `eth0\t${destination}\t00000000\t${flags}\t0\t0\t0\t${mask}\t0\t0\t0`;
 
-test('the routes of a host show which networks it knows; the default route does not count', () => {
+test('the routes of a host show which networks it knows; the default route does not count, nor do its halves', () => {
   const table = [
     HEADER,
     route('00000000', '00000000', '0003'),
+    route('00000000', '00000080', '0003'),
+    route('00000080', '00000080', '0003'),
     route('007AA8C0', '00FFFFFF'),
     route('0000000A', '000000FF'),
   ];

@@ -178,7 +178,8 @@ const AGENT = [
   ...['-device', 'virtserialport,chardev=charchannel0,id=channel0,name=org.spice-space.webdav.0'],
 ];
 
-function adapterWords({ settings, hidden, disks, adapters, vhost, console, options }: MachineCommand): string[] {
+function adapterWords(machine: MachineCommand): string[] {
+  const { settings, hidden, disks, adapters, vhost, console, options, savedState } = machine;
   const { bridges, slots } = adapterSlots(adapters.length, {
     drives: disks.filter(({ drive }) => !['ide', 'none'].includes(settings[`${drive}_disk_interface`])).length,
     channels: Number(console.type === 'spice+agent') + Number(settings.guest_agent === true),
@@ -193,7 +194,7 @@ function adapterWords({ settings, hidden, disks, adapters, vhost, console, optio
     const place =
       at.bridge === undefined ? '' : `,bus=pci-bridge${at.bridge},addr=0x${at.slot.toString(16).padStart(2, '0')}`;
     const speed = type === 'virtio-net-pci' ? ',speed=10000,duplex=full' : '';
-    const link = type.startsWith('virtio-net') ? virtioWords(settings) : '';
+    const link = type.startsWith('virtio-net') ? virtioWords(settings, savedState === undefined) : '';
     // An adapter without its own vectors shares an interrupt line.
     const vectors = type.startsWith('virtio-net') && number >= settings.cpus * VECTORED_ADAPTERS ? ',vectors=0' : '';
     words.push(
@@ -205,10 +206,14 @@ function adapterWords({ settings, hidden, disks, adapters, vhost, console, optio
   return words;
 }
 
-/** What a virtio adapter offers its guest, unless it is all that QEMU has. */
-function virtioWords({ mtu, offload }: Settings): string {
+/**
+ * What a virtio adapter offers its guest, unless it is all that QEMU has. Packet sockets cannot pass on the UDP datagrams
+ * that old guests would leave uncut; a state that was saved by one of them needs the offer.
+ */
+function virtioWords({ mtu, offload }: Settings, isFresh: boolean): string {
   const largest = mtu === undefined ? '' : `,host_mtu=${mtu}`;
-  return offload === false ? `${largest}${NO_OFFLOAD}` : largest;
+  if (offload === false) return `${largest}${NO_OFFLOAD}`;
+  return isFresh ? `${largest},host_ufo=off` : largest;
 }
 
 function backend(number: number, adapter: KeptAdapter, vhost: boolean): string {
