@@ -275,7 +275,9 @@ export class Controller {
       lost: (id) => sharing.lost(id),
       documents: {
         forgetting: (id, remove) =>
-          entries.forgetLab(id, (changes) => remove([...changes, { kind: 'sharing', id, body: undefined }])),
+          sharing.leaving(id, () =>
+            entries.forgetLab(id, (changes) => remove([...changes, { kind: 'sharing', id, body: undefined }])),
+          ),
         gone: (id) => sharing.gone(id),
       },
     });

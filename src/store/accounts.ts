@@ -129,6 +129,9 @@ export interface AccountChange extends Profile {
   password?: string | undefined;
 }
 
+/** Called just before accounts are changed, with what is stored then; if it throws, nothing changes. */
+export type Confirm = (after: AccountsContent, before: AccountsContent) => void | Promise<void>;
+
 export class AccountsFile {
   /** `<state>/accounts.json` */
   readonly path: string;
@@ -170,7 +173,7 @@ export class AccountsFile {
   }
 
   /** Adds all of these accounts, or none. @throws Failure `invalid`, `conflict` when a name is taken */
-  async add(given: readonly NewAccount[], others: readonly string[]): Promise<StoredAccount[]> {
+  async add(given: readonly NewAccount[], others: readonly string[], confirm?: Confirm): Promise<StoredAccount[]> {
     const created = new Date().toISOString();
     const added: StoredAccount[] = [];
     for (const { password } of given) checkedPassword(password);
@@ -191,7 +194,7 @@ export class AccountsFile {
         requireFreeAddress(email, known);
       }
       return [{ ...content, accounts: [...content.accounts, ...added] }, added];
-    });
+    }, confirm);
   }
 
   /**
@@ -203,6 +206,7 @@ export class AccountsFile {
     name: string,
     { name: newName, role, password, ...profile }: AccountChange,
     host: string | undefined,
+    confirm?: Confirm,
   ): Promise<StoredAccount> {
     const hash = password === undefined ? undefined : await hashPassword(checkedPassword(password));
     const checked = newName === undefined ? undefined : checkedName(newName);
@@ -223,29 +227,27 @@ export class AccountsFile {
       const accounts = content.accounts.map((one) => (one === account ? changed : one));
       requireAdmin(accounts, hasOtherAdmin);
       return [{ ...content, accounts }, changed];
-    });
+    }, confirm);
   }
 
   /** Removes these accounts with their tokens, or none. @throws Failure `not-found`, `conflict` for the last admin */
-  remove(names: readonly string[], hasOtherAdmin: boolean): Promise<StoredAccount[]> {
+  remove(names: readonly string[], hasOtherAdmin: boolean, confirm?: Confirm): Promise<StoredAccount[]> {
     return this.#change((content) => {
       const removed = [...new Set(names.map((name) => named(content, name)))];
       const accounts = content.accounts.filter((one) => !removed.includes(one));
       requireAdmin(accounts, hasOtherAdmin);
       const ids = removed.map(({ id }) => id);
       return [{ accounts, tokens: content.tokens.filter(({ account }) => !ids.includes(account)) }, removed];
-    });
+    }, confirm);
   }
 
   /**
    * Creates a token for an account; its text cannot be read later. @throws Failure `conflict` when there are too many
    */
-  async addToken(given: {
-    account: string;
-    name: string;
-    role: TokenRole | null;
-    expires: string | null;
-  }): Promise<{ text: string; token: StoredToken }> {
+  async addToken(
+    given: { account: string; name: string; role: TokenRole | null; expires: string | null },
+    confirm?: Confirm,
+  ): Promise<{ text: string; token: StoredToken }> {
     const text = `${TOKEN_PREFIX}${randomBytes(TOKEN_BYTES).toString('base64url')}`;
     const token = { id: randomUUID(), ...given, hash: hashOfToken(text), created: new Date().toISOString() };
     await this.#change((content) => {
@@ -255,34 +257,39 @@ export class AccountsFile {
       if (tokens.filter(({ account }) => account === given.account).length >= MOST_TOKENS)
         throw conflict(`There are ${MOST_TOKENS} tokens of this account already; revoke one first.`);
       return [{ ...content, tokens: [...tokens, token] }, token];
-    });
+    }, confirm);
     return { text, token };
   }
 
   /** Removes a token, only of this account unless undefined. @throws Failure `not-found` */
-  removeToken(id: string, account: string | undefined): Promise<StoredToken> {
+  removeToken(id: string, account: string | undefined, confirm?: Confirm): Promise<StoredToken> {
     return this.#change((content) => {
       const removed = content.tokens.find((one) => one.id === id && (account === undefined || one.account === account));
       if (removed === undefined) throw notFound(`token_id: there is no token ${id}.`);
       return [{ ...content, tokens: content.tokens.filter((one) => one !== removed) }, removed];
-    });
+    }, confirm);
   }
 
   /** Changes run one at a time, across programs too, each based on the previous result. */
-  async #change<T>(work: (content: AccountsContent) => readonly [AccountsContent, T]): Promise<T> {
-    const changed = this.#turn.then(() => this.#exclusively(work));
+  async #change<T>(work: (content: AccountsContent) => readonly [AccountsContent, T], confirm?: Confirm): Promise<T> {
+    const changed = this.#turn.then(() => this.#exclusively(work, confirm));
     this.#turn = changed.then(ignore, ignore);
     return changed;
   }
 
-  async #exclusively<T>(work: (content: AccountsContent) => readonly [AccountsContent, T]): Promise<T> {
+  async #exclusively<T>(
+    work: (content: AccountsContent) => readonly [AccountsContent, T],
+    confirm?: Confirm,
+  ): Promise<T> {
     const { connect, settle } = await import('./database.ts'); // only for changes: keeps a start fast
     const connection = await connect(this.#lock, PATIENCE_MS).catch((thrown: unknown) => {
       throw conflict(`${this.#lock} cannot be used (${messageOf(thrown)}).`, { cause: thrown });
     });
     try {
       await settle((done) => connection.exec('BEGIN EXCLUSIVE', done));
-      const [content, result] = work(await this.read());
+      const before = await this.read();
+      const [content, result] = work(before);
+      await confirm?.(content, before);
       await writeFileAtomically(this.path, `${JSON.stringify(content, undefined, 2)}\n`, { mode: MODE });
       return result;
     } catch (thrown) {

@@ -4,8 +4,11 @@ import { randomUUID } from 'node:crypto';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { Sharing } from '../../src/controller/accounts/sharing.ts';
 import { Failure } from '../../src/failures.ts';
 import { Documents } from '../../src/store/documents.ts';
+import { Store } from '../../src/store/store.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { eventually } from '../system/daemon.ts';
 import { addPeople, asker, serve, told } from './people-here.ts';
 
@@ -75,6 +78,18 @@ test('the sharing of a deleted lab goes with it, whatever fails after that', asy
   const again = await serve(t, state);
   const made = await asker(again.daemon, 'bob')('POST', '/v2/projects', { name: 'Of Bob', project_id: id });
   assert.equal(made.status, 201, made.text);
+});
+
+test('a lab whose deletion is under way is shared no more, as its sharing is deleted', async (t) => {
+  await using store = await Store.open({ stateDirectory: await scratchDirectory(t) });
+  const { documents } = store;
+  const sharing = new Sharing(documents, () => true, {} as never);
+  const share = (): Promise<void> => sharing.change('lab', (before) => ({ ...before, owner: 'ann' }));
+  await share();
+  await sharing.leaving('lab', () => documents.delete('sharing', 'lab'));
+  await assert.rejects(share, /there is no lab/);
+  await sharing.gone('lab');
+  assert.deepEqual(await documents.list('sharing'), []);
 });
 
 test('a lab that is away keeps its identifier, its owner and its files', async (t) => {

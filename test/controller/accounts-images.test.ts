@@ -9,7 +9,7 @@ import { addPeople, serve } from './people-here.ts';
 
 test('machines of users never write to an image, those of admins do', { skip: noQemu }, async (t) => {
   const served = await serve(t);
-  const { ada, bob } = await addPeople(served, { ada: 'admin', bob: 'user' });
+  const { ada, bob } = await addPeople(served, { ada: 'admin', bob: 'user', olga: 'observer' });
   const folder = join(served.state, 'images/QEMU');
   await mkdir(folder, { recursive: true });
   const image = join(folder, 'shared.qcow2');
@@ -71,6 +71,9 @@ test('machines of users never write to an image, those of admins do', { skip: no
   const share = { accounts: { bob: 'change' } };
   const refused = await json(ada('PUT', `${ofAda}/sharing`, share), 409);
   assert.match(refused.message, /"M-?1?" runs and writes to a disk image that all labs share/);
+  await json(ada('PUT', `${ofAda}/sharing`, { accounts: { olga: 'change' } }), 200);
+  const promoted = await json(ada('PUT', '/v2/accounts/olga', { role: 'user' }), 409);
+  assert.equal(promoted.message, refused.message);
   await json(ada('POST', `${ofAda}/nodes/${writer.node_id}/stop`), 200);
   await json(ada('PUT', `${ofAda}/sharing`, share), 200);
   await json(bob('POST', `${ofAda}/nodes/${writer.node_id}/resize_disk`, grow));

@@ -1,9 +1,11 @@
 // Requests that take their time: what is not complete when the right to it ends leaves nothing behind.
 import assert from 'node:assert/strict';
-import { access } from 'node:fs/promises';
+import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { basicHeader } from '../../src/http/access/authentication.ts';
+import { connect, settle } from '../../src/store/database.ts';
 import { addPeople, asker, PASSWORD, serve } from './people-here.ts';
 
 test('a body that is not complete when the right to it ends changes nothing', async (t) => {
@@ -89,4 +91,44 @@ test('a body that is not complete when the right to it ends changes nothing', as
   end(' but allowed');
   assert.equal((await answer).status, 201);
   assert.equal((await asker(daemon, 'bob')('GET', target)).text, 'late but allowed');
+});
+
+test('an account that is removed, or gets another password, while its own request waits changes no account', async (t) => {
+  const served = await serve(t);
+  const { daemon, file, state } = served;
+  const { ada, mallory, bob } = await addPeople(served, { ada: 'admin', mallory: 'admin', bob: 'user' });
+  for (const ask of [mallory, bob]) assert.equal((await ask('GET', '/v2/account')).status, 200);
+  const login = { username: 'bob', password: PASSWORD };
+  const session = await daemon.app.request('/v3/access/users/authenticate', {
+    ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(login) },
+  });
+  const { access_token: token } = (await session.json()) as { access_token: string };
+  const other = { method: 'PUT', body: '{"password": "of the intruder"}' };
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+
+  // Whoever changes the accounts waits for this program, which removes one and gives another a password meanwhile.
+  const lock = await connect(join(state, 'accounts.lock'), 1000);
+  await settle((done) => lock.exec('BEGIN EXCLUSIVE', done));
+  const waiting = [
+    mallory('POST', '/v2/accounts', { name: 'back', role: 'admin', password: PASSWORD }),
+    mallory('PUT', '/v2/accounts/bob', { role: 'admin' }),
+    mallory('POST', '/v2/account/tokens', { name: 'back' }),
+    bob('PUT', '/v2/account/password', { password: 'of the intruder' }),
+    daemon.app.request('/v3/access/users/me', { ...other, headers }).then(({ status }) => ({ status })),
+  ];
+  await sleep(500);
+  const { accounts, tokens } = await file.read();
+  const left = accounts.flatMap((account) => {
+    if (account.name === 'mallory') return [];
+    return account.name === 'bob' ? [{ ...account, password: accounts[0]!.password }] : [account];
+  });
+  await writeFile(file.path, JSON.stringify({ accounts: left, tokens }));
+  await settle((done) => lock.close(done));
+  assert.deepEqual(
+    (await Promise.all(waiting)).map(({ status }) => status),
+    [403, 403, 403, 403, 403],
+  );
+  assert.deepEqual(await file.read(), { accounts: left, tokens });
+  assert.equal((await daemon.app.request('/v3/access/users/me', { headers })).status, 401);
+  assert.equal((await ada('GET', '/v2/account')).status, 200);
 });

@@ -47,6 +47,25 @@ test('a token ends itself alone, tickets of one account leave those of others, a
   const console = `/v2/compute/projects/${lab.project_id}/vpcs/nodes/${node}/console/ws`;
   await app.request(console, { headers });
   await app.request(`/v2/projects/${lab.project_id}/nodes/${node}/dynamips/auto_idlepc`, { headers });
+  const { token: session } = JSON.parse((await ada('POST', '/v2/account/tokens', { name: 'v3' })).text);
+  const spelled = `/v3/projects/${lab.project_id.replaceAll('-', '').toUpperCase()}`;
+  for (const method of ['PUT', 'DELETE'])
+    await app.request(spelled, {
+      ...{ method, headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' } },
+      body: method === 'PUT' ? '{"name": "Other"}' : null,
+    });
+  const ofLab = async (wanted: string): Promise<string[]> => {
+    const found = JSON.parse((await ada('GET', `/v2/audit?project=${wanted}`)).text) as AuditLine[];
+    return found.map(({ action }) => action).filter((action) => /\/projects(\/\{project_id\})?$/.test(action));
+  };
+  assert.deepEqual(await ofLab(lab.project_id), [
+    'POST /v2/projects',
+    'PUT /v3/projects/{project_id}',
+    'DELETE /v3/projects/{project_id}',
+  ]);
+  assert.deepEqual(await ofLab('Lab'), ['POST /v2/projects']);
+  assert.deepEqual((await ofLab('Other')).at(-1), 'DELETE /v3/projects/{project_id}');
+
   const lines = JSON.parse((await ada('GET', '/v2/audit')).text) as AuditLine[];
   for (const action of [/^GET .*compute.*console\/ws/, /^GET .*auto_idlepc/])
     assert.ok(

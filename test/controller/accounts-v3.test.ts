@@ -504,6 +504,7 @@ test('entries and pools open labs, are checked when they are made, and go with a
   // What is refused, with a reason.
   const refused: readonly (readonly [object, number])[] = [
     [{ ...own, path: '/nothing', role_id: await role('User') }, 400],
+    [{ ...own, path: `/Projects/${lab}`, role_id: await role('User') }, 400],
     [{ ...own, path: '/', role_id: randomUUID() }, 404],
     [{ ...own, path: '/', role_id: await role('User'), user_id: randomUUID() }, 404],
     [{ ...own, path: '/', role_id: await role('User'), user_id: null }, 400],
@@ -519,13 +520,15 @@ test('entries and pools open labs, are checked when they are made, and go with a
   const manager = { ace_type: 'user', user_id: bob, path: '/', role_id: await role('User manager') };
   await made(ada('POST', '/v3/access/acl', manager));
   const pools = await made(ada('POST', '/v3/access/roles', { name: 'pools' }));
-  for (const name of ['Pool.Audit', 'Pool.Modify']) {
+  for (const name of ['Pool.Allocate', 'Pool.Audit', 'Pool.Modify']) {
     const privilege = await id('/v3/access/privileges', name, 'privilege_id');
     await made(ada('PUT', `/v3/access/roles/${pools.role_id}/privileges/${privilege}`), 204);
   }
   await made(ada('POST', '/v3/access/acl', { ...manager, role_id: pools.role_id }));
-  await made(ada('DELETE', resource), 204);
   const byBob = await of('bob');
+  for (const taken of [resource, `/v3/pools/${pool.resource_pool_id}`])
+    assert.equal((await byBob('DELETE', taken)).status, 404, taken);
+  await made(ada('DELETE', resource), 204);
   const made2 = await made(byBob('POST', '/v3/access/users', { username: 'new', password: PASSWORD }));
   assert.equal(made2.is_superadmin, false);
   assert.equal((await byBob('PUT', `/v3/access/users/${admin}`, { password: 'taken over!' })).status, 403);

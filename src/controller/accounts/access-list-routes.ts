@@ -218,6 +218,10 @@ function poolRoutes({ entries, sharing, projects }: AccessListRouteParts): HttpR
     if (project === undefined || (identity !== undefined && !sharing.changes(identity, id))) throw noProject(id);
     return { id, name: project.record.name };
   };
+  /** Entries for all labs do not reach one in a pool: taken out, it could be opened to the client. A lab that is gone can be. */
+  const mayTakeOut = (identity: Identity | undefined, id: string): void => {
+    if (projects.find(id)) labOf(identity, id);
+  };
   return [
     route('GET /v3/pools', () => entries.list('pools').map(poolJson)),
 
@@ -229,7 +233,11 @@ function poolRoutes({ entries, sharing, projects }: AccessListRouteParts): HttpR
       poolJson(await entries.renamePool(params.resource_pool_id, body.name)),
     ),
 
-    route('DELETE /v3/pools/{resource_pool_id}', ({ params }) => entries.remove('pools', params.resource_pool_id)),
+    route('DELETE /v3/pools/{resource_pool_id}', async ({ params, client }) => {
+      for (const lab of Object.keys(entries.get('pools', params.resource_pool_id).labs))
+        mayTakeOut(client.identity, lab);
+      await entries.remove('pools', params.resource_pool_id);
+    }),
 
     route('GET /v3/pools/{resource_pool_id}/resources', ({ params }) => {
       const pool = entries.find('pools', params.resource_pool_id);
@@ -241,7 +249,9 @@ function poolRoutes({ entries, sharing, projects }: AccessListRouteParts): HttpR
       await entries.addLab(params.resource_pool_id, labOf(client.identity, params.resource_id));
     }),
 
-    route('DELETE /v3/pools/{resource_pool_id}/resources/{resource_id}', async ({ params }) => {
+    route('DELETE /v3/pools/{resource_pool_id}/resources/{resource_id}', async ({ params, client }) => {
+      entries.get('pools', params.resource_pool_id);
+      mayTakeOut(client.identity, params.resource_id);
       await entries.removeLab(params.resource_pool_id, params.resource_id);
     }),
   ];

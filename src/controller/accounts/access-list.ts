@@ -36,6 +36,13 @@ export interface AccessListParts {
   changed: () => Promise<void>;
 }
 
+/** Why others may not be let change a lab now. */
+export function writesImages(node: string): Failure {
+  return conflict(
+    `The node "${node}" runs and writes to a disk image that all labs share: stop it before others may change its lab.`,
+  );
+}
+
 export class AccessList {
   readonly #parts: AccessListParts;
   #records: Records = {
@@ -350,9 +357,7 @@ export class AccessList {
         return records.groups.get(group)?.members.some((member) => !before.includes(member));
       });
       if (!isOpened && !isJoined) continue;
-      throw conflict(
-        `The node "${node}" runs and writes to a disk image that all labs share: stop it before others may change its lab.`,
-      );
+      throw writesImages(node);
     }
   }
 

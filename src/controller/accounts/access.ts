@@ -54,15 +54,20 @@ export class Access implements AccessControl {
   }
 
   admit(route: Route, request: Pick<RouteRequest, 'params' | 'query'>, identity: Identity): Admission {
-    if (identity.role === 'admin') return { watches: false };
     const params = paramsOf(route, request);
+    const lab = this.#labOf(params);
+    if (identity.role === 'admin') return { watches: false, lab };
     try {
       const own = this.#byRole(route, params, identity);
-      return { watches: own.watches && !this.#byEntry(route, params, identity) };
+      return { watches: own.watches && !this.#byEntry(route, params, identity), lab };
     } catch (refused) {
       if (!this.#byEntry(route, params, identity)) throw refused instanceof Failure ? inForm(route, refused) : refused;
-      return { watches: false };
+      return { watches: false, lab };
     }
+  }
+
+  #labOf({ project_id: id }: Params): string | undefined {
+    return id === undefined ? undefined : this.#parts.nameOf(id);
   }
 
   /** What the role, ownership and sharing allow. @throws Failure */
@@ -107,14 +112,14 @@ export class Access implements AccessControl {
 
   answered(route: Route, request: RouteRequest, identity: Identity, answered: Answered): void {
     if ((route.method === 'GET' && !this.#isDeed(route, answered)) || route.definition.unaudited) return;
-    const { status, answer, requestId } = answered;
+    const { status, answer, requestId, admission } = answered;
     this.#parts.audit.note({
       time: new Date().toISOString(),
       account: identity.name,
       ...(identity.token && { token: identity.token.name }),
       address: request.client.address,
       action: `${route.method} ${route.pattern}`,
-      objects: this.#objects(route, request.params as Record<string, string>, status < 300 ? answer : undefined),
+      objects: this.#objects(route, request, status < 300 ? answer : undefined, admission?.lab),
       status,
       ...(requestId !== undefined && { request: requestId }),
     });
@@ -137,13 +142,20 @@ export class Access implements AccessControl {
     return access === 'watch';
   }
 
-  #objects({ pattern }: Route, params: Record<string, string>, answer: unknown): Record<string, string> {
+  #objects(
+    route: Route,
+    request: Pick<RouteRequest, 'params'>,
+    answer: unknown,
+    lab: string | undefined,
+  ): Record<string, string> {
+    const params = paramsOf(route, request) as Record<string, string>;
     const given: unknown = answer instanceof JsonText ? JSON.parse(answer.text) : answer;
     const made = typeof given === 'object' && given !== null ? (given as Record<string, unknown>) : {};
-    const named = (ENTRIES.test(pattern) ? NAMED_OF_ENTRIES : NAMED).flatMap((member) =>
+    const named = (ENTRIES.test(route.pattern) ? NAMED_OF_ENTRIES : NAMED).flatMap((member) =>
       typeof made[member] === 'string' ? [[member, made[member]] as const] : [],
     );
-    const project = params['project_id'] === undefined ? undefined : this.#parts.nameOf(params['project_id']);
+    // Requests that make a lab name it in their answer only.
+    const project = this.#labOf({ ...made, ...params } as Params) ?? lab;
     const all = [
       ...named,
       ...Object.entries(params),

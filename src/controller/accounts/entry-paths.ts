@@ -33,7 +33,7 @@ const OTHERS = [
   '/projects/{project_id}/nodes/{node_id}/qemu/disk_image/{disk_name}',
 ];
 
-const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+const UUID = '[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}';
 
 /** `symbol_id` is a name. */
 const isIdentifier = (name: string): boolean => name.endsWith('_id') && name !== 'symbol_id';
@@ -51,14 +51,14 @@ function possiblePaths(): RegExp[] {
     const fitting = pattern
       .replace(VERSION, '')
       .replaceAll(/\{(\w+)(?::[^{}]*)?\}/g, (_all, name: string) => (isIdentifier(name) ? UUID : '\\w+'));
-    return new RegExp(`^${fitting}$`, 'i');
+    return new RegExp(`^${fitting}$`);
   });
 }
 
 /** Identifiers are compared in small letters. @throws Failure `conflict` for a path that no route has */
 export function checkedEntryPath(path: string): string {
   if (POSSIBLE.some((pattern) => pattern.test(path)))
-    return path.replaceAll(new RegExp(UUID, 'gi'), (id) => id.toLowerCase());
+    return path.replaceAll(new RegExp(UUID, 'g'), (id) => id.toLowerCase());
   throw conflict(
     `path: there is no address ${JSON.stringify(path)}; use one of the API without /v3, such as /projects or /projects/PROJECT_ID.`,
   );

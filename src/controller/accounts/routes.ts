@@ -5,12 +5,12 @@ import { type Authentication, HOST_ACCOUNT, isOfThisHost } from '../../http/acce
 import type { Identity } from '../../http/access/identity.ts';
 import type { Admissions } from '../../http/access/open-connections.ts';
 import { type Route, type RouteRequest, routesOf } from '../../http/app/route.ts';
-import type { AccountsFile, StoredAccount, StoredToken } from '../../store/accounts.ts';
+import type { AccountsContent, AccountsFile, Confirm, StoredAccount, StoredToken } from '../../store/accounts.ts';
 import type { AuditFile } from '../../store/audit.ts';
 import type { Documents } from '../../store/documents.ts';
 import { normalName } from '../../store/roles.ts';
 import type { Projects } from '../projects/projects.ts';
-import type { AccessList } from './access-list.ts';
+import { type AccessList, writesImages } from './access-list.ts';
 import type { LastUses } from './last-uses.ts';
 import { isChangedBy, type LabSharing, type Sharing, usersOf } from './sharing.ts';
 
@@ -52,6 +52,19 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
     const all = (await file.read()).accounts.map(({ id, name }) => [id, name] as const);
     return new Map([...(host === undefined ? [] : [[HOST_ACCOUNT, host] as const]), ...all]);
   };
+  /** Hashing a password takes long enough for the account of the request to be removed or locked meanwhile. */
+  const confirming =
+    ({ tag }: Identity): Confirm =>
+    async (after, before) => {
+      await admissions.confirm({ tag });
+      for (const { id, nodes } of projects.list()) {
+        const writing = [...nodes.values()].find((node) => node.isWritingImages);
+        const isChanged = ({ accounts }: AccountsContent): boolean =>
+          isChangedBy(usersOf(accounts), sharing.get(id), parts.entries);
+        if (writing && isChanged(after) && !isChanged(before) && !parts.entries.mayChange(id))
+          throw writesImages(writing.name);
+      }
+    };
   const others = async (): Promise<string[]> => [await parts.hostName()].filter((name) => name !== undefined);
   const hasHost = async (): Promise<boolean> => (await parts.hostName()) !== undefined;
   /** Id of the account with this name. @throws Failure `not-found` */
@@ -103,7 +116,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       const identity = person(client);
       if (identity.id === HOST_ACCOUNT)
         throw conflict(`The password of "${identity.name}" is changed on the host: labwired password.`);
-      await file.update(identity.name, { password }, await parts.hostName());
+      await file.update(identity.name, { password }, await parts.hostName(), confirming(identity));
       await admissions.check();
     }),
 
@@ -126,14 +139,14 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
         throw forbidden('account: each makes tokens for their own; for others: at the local socket.');
       const id = account === undefined ? await ownAccount(identity) : await accountNamed(account);
       const expires = days === null ? null : new Date(Date.now() + days * DAY_MS).toISOString();
-      const { text, token } = await file.addToken({ account: id, name, role, expires });
+      const { text, token } = await file.addToken({ account: id, name, role, expires }, confirming(identity));
       return { ...tokenJson(token, undefined), token: text };
     }),
 
     route('DELETE /v2/account/tokens/{token_id}', async ({ client, params }) => {
       const identity = loggedIn(client);
       const { id, role } = identity.token?.id === params.token_id ? identity : person(client);
-      await file.removeToken(params.token_id, role === 'admin' ? undefined : id);
+      await file.removeToken(params.token_id, role === 'admin' ? undefined : id, confirming(identity));
       await uses.forget(params.token_id);
       await admissions.check();
     }),
@@ -145,22 +158,19 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
     }),
 
     route('POST /v2/accounts', async ({ client, body }) => {
-      loggedIn(client);
-      const [account] = await file.add([body], await others());
+      const [account] = await file.add([body], await others(), confirming(loggedIn(client)));
       await parts.becomesShared();
       return accountJson(account!);
     }),
 
     route('PUT /v2/accounts/{name}', async ({ client, params, body }) => {
-      loggedIn(client);
-      const account = await file.update(params.name, body, await parts.hostName());
+      const account = await file.update(params.name, body, await parts.hostName(), confirming(loggedIn(client)));
       await admissions.check();
       return accountJson(account);
     }),
 
     route('DELETE /v2/accounts/{name}', async ({ client, params }) => {
-      loggedIn(client);
-      await file.remove([params.name], await hasHost());
+      await file.remove([params.name], await hasHost(), confirming(loggedIn(client)));
       await parts.entries.forgetAccounts(new Set((await names()).keys()));
       await admissions.check();
     }),
@@ -216,10 +226,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
         };
         const writing = [...nodes.values()].find((node) => node.isWritingImages);
         const isOpen = parts.entries.mayChange(params.project_id) || isChangedBy(users, before, parts.entries);
-        if (writing && isChangedBy(users, after, parts.entries) && !isOpen)
-          throw conflict(
-            `The node "${writing.name}" runs and writes to a disk image that all labs share: stop it before users may change this lab.`,
-          );
+        if (writing && isChangedBy(users, after, parts.entries) && !isOpen) throw writesImages(writing.name);
         return after;
       });
       const project = projects.get(params.project_id);

@@ -74,6 +74,8 @@ export class Sharing {
   readonly #labs = new Map<string, LabSharing>();
   /** Sharing of deleted labs, oldest first, for the events of their deletion and of operations on them. */
   readonly #ended = new Map<string, LabSharing>();
+  /** Labs that are being deleted, whose sharing is deleted already. */
+  readonly #leaving = new Set<string>();
   /** Labs with the same id are created one at a time. */
   readonly #arrivals = new KeyedLock();
   /** Changes of a lab's sharing run one at a time, each based on the previous result. */
@@ -170,6 +172,7 @@ export class Sharing {
   /** @param work returns the new sharing; if it throws nothing changes */
   async change(projectId: string, work: (before: LabSharing) => LabSharing): Promise<void> {
     await this.#changes.run(projectId, async () => {
+      if (this.#leaving.has(projectId)) throw noProject(projectId);
       const sharing = work(this.get(projectId));
       await this.#documents.put('sharing', projectId, sharing);
       this.#labs.set(projectId, sharing);
@@ -190,9 +193,18 @@ export class Sharing {
     await this.gone(projectId);
   }
 
+  /** Deletes a lab and its sharing, which cannot change any more then. */
+  async leaving(projectId: string, remove: () => Promise<unknown>): Promise<void> {
+    await this.#changes.run(projectId, async () => {
+      await remove();
+      this.#leaving.add(projectId);
+    });
+  }
+
   /** A lab was deleted, and its sharing with it, which only the memory still has. */
   async gone(projectId: string): Promise<void> {
     await this.#changes.run(projectId, () => {
+      this.#leaving.delete(projectId);
       if (!this.#labs.has(projectId)) return;
       this.ended(projectId);
       this.#labs.delete(projectId);

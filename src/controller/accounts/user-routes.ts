@@ -5,7 +5,7 @@ import { bearerOf, HOST_ACCOUNT } from '../../http/access/authentication.ts';
 import type { Identity } from '../../http/access/identity.ts';
 import type { HttpRoute } from '../../http/app/route.ts';
 import { v3RoutesOf } from '../../http/v3/form.ts';
-import type { AccountChange } from '../../store/accounts.ts';
+import type { AccountChange, Confirm, StoredAccount } from '../../store/accounts.ts';
 import type { AccessList } from './access-list.ts';
 import type { LastUses } from './last-uses.ts';
 import { type AccountDirectory, loggedIn, person } from './routes.ts';
@@ -50,15 +50,20 @@ export function userRoutes(parts: UserRouteParts): HttpRoute[] {
     // Programs of this host's administrator at the local socket.
     return own ?? { ...identity };
   };
+  /** Hashing a password takes long enough for the account of the request to be removed or locked meanwhile. */
+  const confirming =
+    (by: Identity | undefined): Confirm =>
+    () =>
+      admissions.confirm({ tag: by?.tag });
   /** @throws Failure */
-  const change = async (before: Person, given: AccountChange): Promise<Person> => {
+  const change = async (by: Identity | undefined, before: Person, given: AccountChange): Promise<StoredAccount> => {
     if (before.id === HOST_ACCOUNT)
       throw conflict(`The account "${before.name}" is changed on its host: labwired password.`);
     // The release refuses what is so already; clients send only what changes.
     if (given.name === before.name) throw conflict(`username: the user is called ${before.name} already.`);
     if (given.email && given.email === before.email)
       throw conflict(`email: the user has the address ${before.email} already.`);
-    const changed = await file.update(before.name, given, await parts.hostName());
+    const changed = await file.update(before.name, given, await parts.hostName(), confirming(by));
     await admissions.check();
     return changed;
   };
@@ -70,26 +75,27 @@ export function userRoutes(parts: UserRouteParts): HttpRoute[] {
       const { email, full_name, password } = request.body;
       // A program could shut out its own person.
       const identity = person(request.client);
-      const changed = await change(await ownPerson(identity), {
+      const changed = await change(identity, await ownPerson(identity), {
         ...(email !== undefined && { email }),
         ...(full_name !== undefined && { full_name }),
         ...(password != null && { password }),
       });
       // A user who changes the own password stays logged in; other sessions end.
       const token = bearerOf(request.headers.get('authorization') ?? undefined) ?? request.query['token'];
-      if (password != null && token !== undefined) await parts.authentication.renewSession(token);
+      if (password != null && token !== undefined) await parts.authentication.renewSession(token, changed.password);
       return json(changed);
     }),
 
     route('GET /v3/access/users', async () => (await peopleOf(parts)).map(json)),
 
     route('POST /v3/access/users', async ({ client, body }) => {
-      loggedIn(client);
+      const by = loggedIn(client);
       const { username: name, password, email, full_name, is_active } = body;
       const host = await parts.hostName();
       const [account] = await file.add(
         [{ name, password, role: 'none', email, full_name, ...(!is_active && { locked: true }) }],
         host === undefined ? [] : [host],
+        confirming(by),
       );
       await parts.becomesShared();
       return json(account!);
@@ -102,7 +108,7 @@ export function userRoutes(parts: UserRouteParts): HttpRoute[] {
       requireOverAdmins(client.identity, before);
       const { username, password, email, full_name, is_active } = body;
       return json(
-        await change(before, {
+        await change(client.identity, before, {
           ...(username != null && { name: username }),
           ...(password != null && { password }),
           ...(email !== undefined && { email }),
@@ -112,11 +118,11 @@ export function userRoutes(parts: UserRouteParts): HttpRoute[] {
       );
     }),
 
-    route('DELETE /v3/access/users/{user_id}', async ({ params }) => {
+    route('DELETE /v3/access/users/{user_id}', async ({ params, client }) => {
       const { name, role } = await find(params.user_id);
       if (role === 'admin')
         throw forbidden(`The admin "${name}" cannot be removed here: labwired user remove does it.`);
-      await file.remove([name], (await parts.hostName()) !== undefined);
+      await file.remove([name], (await parts.hostName()) !== undefined, confirming(client.identity));
       await entries.forgetAccounts(new Set((await peopleOf(parts)).map(({ id }) => id)));
       await admissions.check();
     }),

@@ -217,12 +217,12 @@ export class Authentication {
     return { kind: 'right', token: await sessions.begin(found.account), account: found.account.id };
   }
 
-  /** Lets a session go on after its account has another password. */
-  async renewSession(token: string): Promise<void> {
+  /** Lets a session go on after its account got this password, unless it has got another one since. */
+  async renewSession(token: string, password: string): Promise<void> {
     const { byId } = await this.#now();
     const session = await this.#sessions?.find(token);
     const owner = session && byId.get(session.session.account);
-    if (owner) await this.#sessions?.renew(token, owner.account);
+    if (owner?.account.password === password) await this.#sessions?.renew(token, owner.account);
   }
 
   /** Tokens cannot be guessed, so there is no wait. */

@@ -20,4 +20,6 @@ export interface Identity {
 export interface Admission {
   /** Read-only: what it sends to a console is dropped. */
   watches: boolean;
+  /** Name of the lab that the request is about, before it. */
+  lab?: string | undefined;
 }

@@ -54,7 +54,7 @@ export interface Beginning {
 export interface Upload {
   /** Ends it when the task is cancelled. */
   sending: AbortController;
-  /** Begins it anew. */
+  /** Begins it again. */
   again: () => Promise<unknown>;
 }
 
