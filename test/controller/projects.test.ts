@@ -1,5 +1,6 @@
 // Projects as their users meet them: what is kept, what is told, what is refused.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -136,6 +137,36 @@ test('an edit of the file by another program wins, and the lab as it was is kept
     [['A', 777]],
   );
   assert.equal(JSON.parse(await readFile(`${file}.labwire-backup`, 'utf8')).topology.nodes.length, 2);
+});
+
+test('what could not be written when a lab was closed is in its file after a rename, in its archive and in its copies', async (t) => {
+  for (const how of ['rename', 'export', 'duplicate']) {
+    const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
+    await server.hub(project, 'A');
+    await server.expect(200, 'GET', `${path}/files/${project.filename}`);
+    await server.hub(project, 'B');
+    await rename(project.path, `${project.path}.away`);
+    const { status } = await server.call('POST', `${path}/close`);
+    assert.ok(status >= 400, how);
+    await rename(`${project.path}.away`, project.path);
+    if (how === 'rename') {
+      await server.expect(200, 'PUT', path, { name: 'renamed' });
+      await server.expect(201, 'POST', `${path}/open`);
+      assert.equal((await server.expect(200, 'GET', `${path}/nodes`)).length, 2);
+      await server.expect(204, 'POST', `${path}/close`);
+      const written = JSON.parse(await readFile(join(project.path, project.filename), 'utf8'));
+      assert.equal(written.name, 'renamed');
+      assert.ok(!(await readdir(project.path)).some((name) => name.endsWith('.labwire-backup')));
+    } else if (how === 'export') {
+      const archive = await (await server.request(`${path}/export`)).arrayBuffer();
+      const id = randomUUID();
+      await server.request(`/v2/projects/${id}/import`, { method: 'POST', body: new Uint8Array(archive) });
+      assert.equal((await server.expect(200, 'GET', `/v2/projects/${id}/nodes`)).length, 2);
+    } else {
+      const copy = await server.expect(201, 'POST', `${path}/duplicate`, { name: 'copy' });
+      assert.equal((await server.expect(200, 'GET', `/v2/projects/${copy.project_id}/nodes`)).length, 2);
+    }
+  }
 });
 
 test('a damaged project stops neither the server nor another project, and says what is wrong', async (t) => {

@@ -176,8 +176,13 @@ export class Projects extends Catalogue {
     }
     if (isDeepStrictEqual(record, project.record)) return project;
     if (project.state === 'closed' && project.damaged === undefined) {
-      undo.defer(() => rewriteSettings({ ...project.record, path: record.path }, this.#version));
-      await rewriteSettings(record, this.#version);
+      // First write changes that could not be written when the project was closed. While the database has its lab, the
+      // settings are written with it, too.
+      await this.#options.writer.flush(project.id);
+      if ((await this.#options.store.labs.state(project.id)) === undefined) {
+        undo.defer(() => rewriteSettings({ ...project.record, path: record.path }, this.#version));
+        await rewriteSettings(record, this.#version);
+      }
     }
     await this.#options.writer.putProject(record);
     undo.move();
