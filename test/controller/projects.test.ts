@@ -25,6 +25,12 @@ test('values that no file, address or scene can have are refused by name', async
       { name: 'x', node_type: 'vpcs', compute_id: 'local', properties: [] },
       /properties: expected an object/,
     ],
+    [
+      'POST',
+      `/v2/projects/${id}/links`,
+      { nodes: [], link_style: { a: Array(100).fill({}) } },
+      /link_style: expected an object of at most 100 values/,
+    ],
   ] as const)
     assert.match((await server.expect(400, method, path, body)).message, reason);
 });
@@ -167,6 +173,26 @@ test('what could not be written when a lab was closed is in its file after a ren
       assert.equal((await server.expect(200, 'GET', `/v2/projects/${copy.project_id}/nodes`)).length, 2);
     }
   }
+});
+
+test('a lab that is too large for its file stays open and can be made smaller', async (t) => {
+  const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
+  const link = await server.link(project, [await server.hub(project, 'A'), 0], [await server.hub(project, 'B'), 0]);
+  await server.expect(204, 'POST', `${path}/close`);
+  const file = join(project.path, project.filename);
+  const document = JSON.parse(await readFile(file, 'utf8'));
+  // As an earlier release let clients do: nearly as many values as a file may have.
+  document.topology.links[0].link_style = { a: Array(199_950).fill([]) };
+  await writeFile(file, JSON.stringify(document));
+  await server.expect(201, 'POST', `${path}/open`);
+  for (let hub = 0; hub < 15; hub += 1) await server.hub(project, `H${hub}`);
+  const { status, json } = await server.call('POST', `${path}/close`);
+  assert.deepEqual([status, /too large for its file .*: delete some/.test(json.message)], [413, true]);
+  assert.equal((await server.expect(200, 'GET', path)).status, 'opened');
+  await server.expect(204, 'DELETE', `${path}/links/${link.link_id}`);
+  await server.expect(204, 'POST', `${path}/close`);
+  await server.expect(201, 'POST', `${path}/open`);
+  assert.equal((await server.expect(200, 'GET', `${path}/nodes`)).length, 17);
 });
 
 test('a damaged project stops neither the server nor another project, and says what is wrong', async (t) => {
