@@ -1,9 +1,10 @@
 // Projects as their users meet them: what is kept, what is told, what is refused.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import type { Body } from '../body.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { LabServer, until } from './lab-server.ts';
 
@@ -193,6 +194,28 @@ test('a lab that is too large for its file stays open and can be made smaller', 
   await server.expect(204, 'POST', `${path}/close`);
   await server.expect(201, 'POST', `${path}/open`);
   assert.equal((await server.expect(200, 'GET', `${path}/nodes`)).length, 17);
+});
+
+test('a reload finds new labs while another one lost its directory, and keeps what that had not written', async (t) => {
+  const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
+  const model = await server.project('model');
+  await server.expect(204, 'POST', `/v2/projects/${model.project_id}/close`);
+  const document = JSON.parse(await readFile(join(model.path, model.filename), 'utf8'));
+  await server.expect(200, 'GET', `${path}/files/${project.filename}`);
+  await server.hub(project, 'A');
+  await rename(project.path, `${server.state}/away`);
+  for (const id of [randomUUID(), randomUUID()]) {
+    const folder = join(dirname(project.path), id);
+    await mkdir(folder);
+    await writeFile(join(folder, 'new.gns3'), JSON.stringify({ ...document, project_id: id, name: id }));
+    await server.expect(200, 'POST', '/v2/reload');
+    await until(async () => (await server.call('GET', `/v2/projects/${id}`)).status === 200, 'the new lab');
+  }
+  await rename(`${server.state}/away`, project.path);
+  assert.deepEqual(
+    (await server.expect(200, 'GET', `${path}/nodes`)).map(({ name }: Body) => name),
+    ['A'],
+  );
 });
 
 test('a damaged project stops neither the server nor another project, and says what is wrong', async (t) => {
