@@ -1,9 +1,10 @@
 // Projects as their users meet them: what is kept, what is told, what is refused.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Body } from '../body.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { LabServer, until } from './lab-server.ts';
@@ -216,6 +217,36 @@ test('a reload finds new labs while another one lost its directory, and keeps wh
     (await server.expect(200, 'GET', `${path}/nodes`)).map(({ name }: Body) => name),
     ['A'],
   );
+});
+
+test('a lab that is deleted or moved during a reload stays deleted, and in its new place', async (t) => {
+  const server = await LabServer.start(t);
+  const labs: Body[] = [];
+  for (const name of ['deleted', 'moved']) {
+    labs.push(await server.project(name));
+    await server.expect(204, 'POST', `/v2/projects/${labs.at(-1)?.project_id}/close`);
+  }
+  const [deleted, moved] = labs as [Body, Body];
+  const root = dirname(deleted.path);
+  const document = JSON.parse(await readFile(join(deleted.path, deleted.filename), 'utf8'));
+  // It takes a while to read, after the two labs and before the last one.
+  await mkdir(join(root, 'x'));
+  await writeFile(join(root, 'x', 'damaged.gns3'), '');
+  await truncate(join(root, 'x', 'damaged.gns3'), 30 * 2 ** 20);
+  const last = randomUUID();
+  await mkdir(join(root, 'z'));
+  await writeFile(join(root, 'z', 'new.gns3'), JSON.stringify({ ...document, project_id: last, name: 'last' }));
+  await server.expect(200, 'POST', '/v2/reload');
+  await sleep(100);
+  await server.expect(204, 'DELETE', `/v2/projects/${deleted.project_id}`);
+  const place = join(server.state, 'elsewhere');
+  await server.expect(200, 'PUT', `/v2/projects/${moved.project_id}`, { path: place });
+  await until(async () => (await server.call('GET', `/v2/projects/${last}`)).status === 200, 'the end of the reload');
+  assert.equal((await server.call('GET', `/v2/projects/${deleted.project_id}`)).status, 404);
+  await server.stop();
+  await rm(join(root, 'x'), { recursive: true });
+  await server.start();
+  assert.equal((await server.expect(200, 'GET', `/v2/projects/${moved.project_id}`)).path, place);
 });
 
 test('a damaged project stops neither the server nor another project, and says what is wrong', async (t) => {
