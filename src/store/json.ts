@@ -103,8 +103,7 @@ export function excessOf(
         containers += 1;
         values += 1;
         if (depth > maxDepth) return `JSON nested deeper than ${maxDepth} levels`;
-        if (containers > maxContainers)
-          return `JSON of more than ${maxContainers} objects and lists`;
+        if (containers > maxContainers) return `JSON of more than ${maxContainers} objects and lists`;
         break;
       case 0x5d: // ]
       case 0x7d: // }

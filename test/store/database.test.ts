@@ -192,7 +192,10 @@ test('a change that fails on a disk that is gone is refused, and all goes on whe
   await rename(place, `${place}.away`);
   limitFileSize('8192');
   try {
-    await assert.rejects(database.run(INSERT, 'x'.repeat(200_000)), failure('internal', /look at the health of the disk/));
+    await assert.rejects(
+      database.run(INSERT, 'x'.repeat(200_000)),
+      failure('internal', /look at the health of the disk/),
+    );
   } finally {
     limitFileSize('unlimited');
     await rename(`${place}.away`, place);

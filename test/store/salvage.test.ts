@@ -55,7 +55,12 @@ test('what other hosts are still to delete is known afterwards, also from a data
       await using database = await Database.open(path, MIGRATIONS.slice(0, release));
       const objects = new RemoteObjects(database);
       if (release === 4)
-        await database.run('INSERT INTO remote_object (compute_id, project_id, path) VALUES (?, ?, ?)', 'c', 'p', object.path);
+        await database.run(
+          'INSERT INTO remote_object (compute_id, project_id, path) VALUES (?, ?, ?)',
+          'c',
+          'p',
+          object.path,
+        );
       else await objects.note({ ...object, deleted: true });
       await database.run("INSERT INTO document (kind, id, body) VALUES ('templates', 't', ?)", 'x'.repeat(40_000));
     }
