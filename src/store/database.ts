@@ -202,14 +202,17 @@ export class Database implements AsyncDisposable {
   }
 
   async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting;
-      this.#waiting = [];
-      if (batch.length === 1 || !(await this.#commitTogether(batch))) {
-        for (const job of batch) await this.#commitAlone(job);
+    try {
+      while (this.#waiting.length > 0) {
+        const batch = this.#waiting;
+        this.#waiting = [];
+        if (batch.length === 1 || !(await this.#commitTogether(batch))) {
+          for (const job of batch) await this.#commitAlone(job);
+        }
       }
+    } finally {
+      this.#draining = undefined;
     }
-    this.#draining = undefined;
   }
 
   /**
@@ -383,9 +386,14 @@ function damaged(path: string, reason: string, cause?: unknown): Failure {
   );
 }
 
+/** False also if that is unknown, as on a disk that is gone. */
 function isFull(path: string): boolean {
-  const { bavail, bsize } = statfsSync(dirname(path));
-  return bavail * bsize < 65_536;
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return bavail * bsize < 65_536;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -31,7 +31,7 @@ const DEFAULT_BOUNDS: JsonBounds = { maxDepth: 100, maxContainers: 200_000, maxV
 export function parseJsonBounded(text: string, options: Partial<JsonBounds> = {}): unknown {
   const bounds = { ...DEFAULT_BOUNDS, ...options };
   const excess = excessOf(text, bounds);
-  if (excess !== undefined) throw invalid(excess);
+  if (excess !== undefined) throw invalid(`${excess}; divide the document, or flatten it`);
   try {
     // A reviver multiplies the cost of parsing: it is only used if the text can contain such a member (plain or with
     // escaped letters).
@@ -85,10 +85,13 @@ const refusing =
   };
 
 /**
- * The limit that a text exceeds. One pass that skips strings; malformed text may be misjudged, but the parser rejects
+ * The limit of a document that a text exceeds. One pass that skips strings; malformed text may be misjudged, but the parser rejects
  * it.
  */
-function excessOf(text: string, { maxDepth, maxContainers, maxValues }: JsonBounds): string | undefined {
+export function excessOf(
+  text: string,
+  { maxDepth, maxContainers, maxValues }: JsonBounds = DEFAULT_BOUNDS,
+): string | undefined {
   let depth = 0;
   let containers = 0;
   let values = 1;
@@ -99,9 +102,8 @@ function excessOf(text: string, { maxDepth, maxContainers, maxValues }: JsonBoun
         depth += 1;
         containers += 1;
         values += 1;
-        if (depth > maxDepth) return `JSON nested deeper than ${maxDepth} levels; flatten the document`;
-        if (containers > maxContainers)
-          return `JSON of more than ${maxContainers} objects and lists; divide the document`;
+        if (depth > maxDepth) return `JSON nested deeper than ${maxDepth} levels`;
+        if (containers > maxContainers) return `JSON of more than ${maxContainers} objects and lists`;
         break;
       case 0x5d: // ]
       case 0x7d: // }
@@ -109,7 +111,7 @@ function excessOf(text: string, { maxDepth, maxContainers, maxValues }: JsonBoun
         break;
       case 0x2c: // ,
         values += 1;
-        if (values > maxValues) return `JSON of more than ${maxValues} values; divide the document`;
+        if (values > maxValues) return `JSON of more than ${maxValues} values`;
         break;
       case 0x22: // "
         at = endOfString(text, at);

@@ -9,7 +9,7 @@ import type { Database } from './database.ts';
 import { otherStateAround } from './other-states.ts';
 import { type ProjectRecord, PUT_PROJECT, projectBody } from './projects.ts';
 import type { StatePaths } from './state-paths.ts';
-import { LARGEST_FILE_BYTES } from './topology/file.ts';
+import { LARGEST_FILE_BYTES } from './topology/document.ts';
 
 interface Row {
   project_id: string;

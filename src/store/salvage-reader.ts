@@ -43,7 +43,7 @@ const RECORD: Table = {
 const REMOTE_OBJECT: Table = {
   name: 'remote_object',
   key: ['compute_id', 'path'],
-  columns: ['compute_id', 'project_id', 'path'],
+  columns: ['compute_id', 'project_id', 'path', 'deleted'],
 };
 
 /** Rows read at a time. */
@@ -97,7 +97,10 @@ interface Read {
 }
 
 /** The rows of a table, in order of position. With a readable index, lost rows are included. */
-async function tableOf(connection: sqlite3.Database, { name, key, columns }: Table): Promise<Read> {
+async function tableOf(connection: sqlite3.Database, { name, key, columns: wanted }: Table): Promise<Read> {
+  // An earlier release had fewer columns; if they are unreadable all are tried.
+  const present = await query(connection, 'SELECT name FROM pragma_table_info(?)', name).catch(() => []);
+  const columns = wanted.filter((column) => present.length === 0 || present.some((each) => each['name'] === column));
   const read = (condition: string, order: 'ASC' | 'DESC', limit: number): Promise<Row[]> =>
     query(
       connection,

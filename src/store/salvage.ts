@@ -170,7 +170,8 @@ async function takeOver(path: string, found: Found): Promise<Report> {
     if (body === undefined) lost.push(`${document['kind']} ${document['id']}`);
     else count('templates, computes and other documents', await put('document', { ...document, body }));
   }
-  for (const row of found.remoteObjects) await put('remote_object', row);
+  // Unknown in a lost row, and in one of an earlier release.
+  for (const row of found.remoteObjects) await put('remote_object', { ...row, deleted: Number(row['deleted'] ?? 0) });
   const fromFiles: string[] = [];
   for (const { records, state, ...lab } of labs.values()) {
     const id = String(lab.project_id);

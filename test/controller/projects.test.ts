@@ -1,8 +1,11 @@
 // Projects as their users meet them: what is kept, what is told, what is refused.
 import assert from 'node:assert/strict';
-import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Body } from '../body.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { LabServer, until } from './lab-server.ts';
 
@@ -23,6 +26,12 @@ test('values that no file, address or scene can have are refused by name', async
       `/v2/projects/${id}/nodes`,
       { name: 'x', node_type: 'vpcs', compute_id: 'local', properties: [] },
       /properties: expected an object/,
+    ],
+    [
+      'POST',
+      `/v2/projects/${id}/links`,
+      { nodes: [], link_style: { a: Array(100).fill({}) } },
+      /link_style: expected an object of at most 100 values/,
     ],
   ] as const)
     assert.match((await server.expect(400, method, path, body)).message, reason);
@@ -136,6 +145,108 @@ test('an edit of the file by another program wins, and the lab as it was is kept
     [['A', 777]],
   );
   assert.equal(JSON.parse(await readFile(`${file}.labwire-backup`, 'utf8')).topology.nodes.length, 2);
+});
+
+test('what could not be written when a lab was closed is in its file after a rename, in its archive and in its copies', async (t) => {
+  for (const how of ['rename', 'export', 'duplicate']) {
+    const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
+    await server.hub(project, 'A');
+    await server.expect(200, 'GET', `${path}/files/${project.filename}`);
+    await server.hub(project, 'B');
+    await rename(project.path, `${project.path}.away`);
+    const { status } = await server.call('POST', `${path}/close`);
+    assert.ok(status >= 400, how);
+    await rename(`${project.path}.away`, project.path);
+    if (how === 'rename') {
+      await server.expect(200, 'PUT', path, { name: 'renamed' });
+      await server.expect(201, 'POST', `${path}/open`);
+      assert.equal((await server.expect(200, 'GET', `${path}/nodes`)).length, 2);
+      await server.expect(204, 'POST', `${path}/close`);
+      const written = JSON.parse(await readFile(join(project.path, project.filename), 'utf8'));
+      assert.equal(written.name, 'renamed');
+      assert.ok(!(await readdir(project.path)).some((name) => name.endsWith('.labwire-backup')));
+    } else if (how === 'export') {
+      const archive = await (await server.request(`${path}/export`)).arrayBuffer();
+      const id = randomUUID();
+      await server.request(`/v2/projects/${id}/import`, { method: 'POST', body: new Uint8Array(archive) });
+      assert.equal((await server.expect(200, 'GET', `/v2/projects/${id}/nodes`)).length, 2);
+    } else {
+      const copy = await server.expect(201, 'POST', `${path}/duplicate`, { name: 'copy' });
+      assert.equal((await server.expect(200, 'GET', `/v2/projects/${copy.project_id}/nodes`)).length, 2);
+    }
+  }
+});
+
+test('a lab that is too large for its file stays open and can be made smaller', async (t) => {
+  const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
+  const link = await server.link(project, [await server.hub(project, 'A'), 0], [await server.hub(project, 'B'), 0]);
+  await server.expect(204, 'POST', `${path}/close`);
+  const file = join(project.path, project.filename);
+  const document = JSON.parse(await readFile(file, 'utf8'));
+  // As an earlier release let clients do: nearly as many values as a file may have.
+  document.topology.links[0].link_style = { a: Array(199_950).fill([]) };
+  await writeFile(file, JSON.stringify(document));
+  await server.expect(201, 'POST', `${path}/open`);
+  for (let hub = 0; hub < 15; hub += 1) await server.hub(project, `H${hub}`);
+  const { status, json } = await server.call('POST', `${path}/close`);
+  assert.deepEqual([status, /too large for its file .*: delete some/.test(json.message)], [413, true]);
+  assert.equal((await server.expect(200, 'GET', path)).status, 'opened');
+  await server.expect(204, 'DELETE', `${path}/links/${link.link_id}`);
+  await server.expect(204, 'POST', `${path}/close`);
+  await server.expect(201, 'POST', `${path}/open`);
+  assert.equal((await server.expect(200, 'GET', `${path}/nodes`)).length, 17);
+});
+
+test('a reload finds new labs while another one lost its directory, and keeps what that had not written', async (t) => {
+  const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
+  const model = await server.project('model');
+  await server.expect(204, 'POST', `/v2/projects/${model.project_id}/close`);
+  const document = JSON.parse(await readFile(join(model.path, model.filename), 'utf8'));
+  await server.expect(200, 'GET', `${path}/files/${project.filename}`);
+  await server.hub(project, 'A');
+  await rename(project.path, `${server.state}/away`);
+  for (const id of [randomUUID(), randomUUID()]) {
+    const folder = join(dirname(project.path), id);
+    await mkdir(folder);
+    await writeFile(join(folder, 'new.gns3'), JSON.stringify({ ...document, project_id: id, name: id }));
+    await server.expect(200, 'POST', '/v2/reload');
+    await until(async () => (await server.call('GET', `/v2/projects/${id}`)).status === 200, 'the new lab');
+  }
+  await rename(`${server.state}/away`, project.path);
+  assert.deepEqual(
+    (await server.expect(200, 'GET', `${path}/nodes`)).map(({ name }: Body) => name),
+    ['A'],
+  );
+});
+
+test('a lab that is deleted or moved during a reload stays deleted, and in its new place', async (t) => {
+  const server = await LabServer.start(t);
+  const labs: Body[] = [];
+  for (const name of ['deleted', 'moved']) {
+    labs.push(await server.project(name));
+    await server.expect(204, 'POST', `/v2/projects/${labs.at(-1)?.project_id}/close`);
+  }
+  const [deleted, moved] = labs as [Body, Body];
+  const root = dirname(deleted.path);
+  const document = JSON.parse(await readFile(join(deleted.path, deleted.filename), 'utf8'));
+  // It takes a while to read, after the two labs and before the last one.
+  await mkdir(join(root, 'x'));
+  await writeFile(join(root, 'x', 'damaged.gns3'), '');
+  await truncate(join(root, 'x', 'damaged.gns3'), 30 * 2 ** 20);
+  const last = randomUUID();
+  await mkdir(join(root, 'z'));
+  await writeFile(join(root, 'z', 'new.gns3'), JSON.stringify({ ...document, project_id: last, name: 'last' }));
+  await server.expect(200, 'POST', '/v2/reload');
+  await sleep(100);
+  await server.expect(204, 'DELETE', `/v2/projects/${deleted.project_id}`);
+  const place = join(server.state, 'elsewhere');
+  await server.expect(200, 'PUT', `/v2/projects/${moved.project_id}`, { path: place });
+  await until(async () => (await server.call('GET', `/v2/projects/${last}`)).status === 200, 'the end of the reload');
+  assert.equal((await server.call('GET', `/v2/projects/${deleted.project_id}`)).status, 404);
+  await server.stop();
+  await rm(join(root, 'x'), { recursive: true });
+  await server.start();
+  assert.equal((await server.expect(200, 'GET', `/v2/projects/${moved.project_id}`)).path, place);
 });
 
 test('a damaged project stops neither the server nor another project, and says what is wrong', async (t) => {

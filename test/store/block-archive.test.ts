@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { truncateSync } from 'node:fs';
 import {
   appendFile,
   mkdir,
@@ -91,6 +92,19 @@ test('a file that grows or shrinks while it is archived is in it as far as it wa
   });
   const found = await unzipped(path);
   assert.deepEqual([found['grown'], found['shrunk'], found['after']], ['x'.repeat(100_000), 'x'.repeat(10), 'after']);
+});
+
+test('an archive is readable if its last file shrinks after its blocks were shared', async (t) => {
+  const disk = await sharingFileSystem(t);
+  if (disk === undefined) return;
+  const [shrunk, path] = [join(disk, 'shrunk'), join(disk, 'archive')];
+  await writeFile(shrunk, 'x'.repeat(2_000_000));
+  const handle = await open(shrunk);
+  const status = await handle.stat();
+  await archived(path, (archive) =>
+    archive.addOpenFile('shrunk', { handle, stat: status }, () => truncateSync(shrunk, 10)),
+  );
+  assert.deepEqual(await unzipped(path), { shrunk: 'x'.repeat(10) });
 });
 
 test('an archive of more entries than 16 bits can count is complete', async (t) => {

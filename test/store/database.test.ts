@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { chmod, readdir, readFile, stat, unlink, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, readdir, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect, Database, settle } from '../../src/store/database.ts';
@@ -179,6 +180,30 @@ test('on a full disk a change is refused for want of space, what was acknowledge
   assert.deepEqual((await words(again)).sort(), kept.sort());
 });
 
+test('a change that fails on a disk that is gone is refused, and all goes on when it is there again', async (t) => {
+  const directory = await scratchDirectory(t);
+  const place = join(directory, 'place');
+  await mkdir(place);
+  await using database = await opened(place);
+  await database.run(INSERT, 'a');
+  const ignoring = (): void => {};
+  process.on('SIGXFSZ', ignoring);
+  // A file that cannot grow, in a directory whose space cannot be asked.
+  await rename(place, `${place}.away`);
+  limitFileSize('8192');
+  try {
+    await assert.rejects(
+      database.run(INSERT, 'x'.repeat(200_000)),
+      failure('internal', /look at the health of the disk/),
+    );
+  } finally {
+    limitFileSize('unlimited');
+    await rename(`${place}.away`, place);
+    process.off('SIGXFSZ', ignoring);
+  }
+  assert.deepEqual(await words(database), ['a']);
+});
+
 test('a database that cannot be written is refused by its path', async (t) => {
   const directory = await scratchFileSystem(t, '1m');
   if (directory === undefined) return;
@@ -195,6 +220,10 @@ test('no other user may read the database, for it holds passwords of computes', 
   for (const name of await readdir(directory))
     assert.equal((await stat(join(directory, name))).mode & 0o777, 0o600, name);
 });
+
+function limitFileSize(bytes: string): void {
+  execFileSync('prlimit', [`--fsize=${bytes}:unlimited`, '--pid', String(process.pid)]);
+}
 
 async function opened(directory: string, migrations: readonly string[] = TABLE): Promise<Database> {
   return await Database.open(join(directory, 'test.db'), migrations);

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { connect, settle } from '../../src/store/database.ts';
+import { connect, Database, settle } from '../../src/store/database.ts';
+import { MIGRATIONS } from '../../src/store/migrations.ts';
+import { RemoteObjects } from '../../src/store/remote-objects.ts';
 import { salvageDatabase } from '../../src/store/salvage.ts';
 import { Store } from '../../src/store/store.ts';
 import { scratchDirectory } from './scratch.ts';
@@ -42,6 +44,34 @@ test('pages that were written over cost their own rows and no others; the damage
   assert.ok(left > DOCUMENTS * 0.5 && left < DOCUMENTS, `${left} templates`);
   assert.equal(left + salvage.lost.length, DOCUMENTS, 'each one that is lost is named');
   assert.equal(await salvageDatabase(directory), undefined, 'a second time there is nothing to do');
+});
+
+test('what other hosts are still to delete is known afterwards, also from a database of an earlier release', async (t) => {
+  const object = { compute_id: 'c', project_id: 'p', path: '/projects/p' };
+  for (const release of [MIGRATIONS.length, 4]) {
+    const directory = await scratchDirectory(t);
+    const path = join(directory, 'labwire.db');
+    {
+      await using database = await Database.open(path, MIGRATIONS.slice(0, release));
+      const objects = new RemoteObjects(database);
+      if (release === 4)
+        await database.run(
+          'INSERT INTO remote_object (compute_id, project_id, path) VALUES (?, ?, ?)',
+          'c',
+          'p',
+          object.path,
+        );
+      else await objects.note({ ...object, deleted: true });
+      await database.run("INSERT INTO document (kind, id, body) VALUES ('templates', 't', ?)", 'x'.repeat(40_000));
+    }
+    const file = await open(path, 'r+');
+    const { size } = await file.stat();
+    await file.write(Buffer.alloc(4_096, 0xa5), 0, 4_096, size - 4_096);
+    await file.close();
+    assert.ok(await salvageDatabase(directory));
+    await using store = await Store.open({ stateDirectory: directory });
+    assert.deepEqual(await store.remoteObjects.list(), [{ ...object, deleted: release !== 4 }]);
+  }
 });
 
 test('a file that is no database at all is put aside, and the server starts', async (t) => {

@@ -169,6 +169,21 @@ test('a record that would make the file unreadable is refused before it is writt
   assert.deepEqual((await readTopologyFile(path, { version: VERSION })).topology, sample());
 });
 
+test('a lab beyond the limits of a file is refused before it is written', async (t) => {
+  const path = join(await scratchDirectory(t), 'lab.gns3');
+  await writeTopologyFile(path, sample());
+  const large = sample();
+  for (const [style, reason] of [
+    [{ a: Array(200_000).fill([]) }, /more than 200000 objects and lists/],
+    [{ a: Array(1_000_000).fill(0) }, /more than 1000000 values/],
+    [{ a: 'x'.repeat(128 * 2 ** 20) }, /more than 134217728 bytes/],
+  ] as const) {
+    large.topology.links[0]!.link_style = style;
+    await assert.rejects(writeTopologyFile(path, large), failure('too-large', reason));
+  }
+  assert.deepEqual((await readTopologyFile(path, { version: VERSION })).topology, sample());
+});
+
 test('what is wrong in a file is named with its place and what would fit', () => {
   for (const [changes, message] of [
     [{ 'topology.nodes.1.console': 70_000 }, /topology\.nodes\.1\.console: expected <=65535, received 70000/],

@@ -5,7 +5,7 @@ import { PRESETS } from '../impairment-presets.ts';
 import { DirectionChange, MOST_STEPS, ScheduleRounds, StepTimes } from '../impairments.ts';
 import { type LinkObject, LinkStatistics } from '../objects.ts';
 import { TopologyLink } from '../topology.ts';
-import { Integer, named, Timestamp, Uuid } from '../vocabulary.ts';
+import { AnyObject, Integer, named, Timestamp, Uuid } from '../vocabulary.ts';
 import { answers, LAST_QUERY, type RouteDefinitions } from './definition.ts';
 
 /** A request: a preset, changes to it in both directions, and changes in each. */
@@ -34,9 +34,23 @@ export const LinkSchedule = v.strictObject({
 });
 export type LinkSchedule = v.InferOutput<typeof LinkSchedule>;
 
+/** Values in a link's style: clients know three, and a file with too many is not read again. */
+const MOST_STYLE_VALUES = 100;
+
+function valuesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce((sum: number, each) => sum + 1 + valuesIn(each), 0);
+}
+
 /** Creation and update accept the members of a link in a topology file; read-only ones are ignored. */
 export const LinkBody = v.strictObject({
   ...TopologyLink.entries,
+  link_style: v.optional(
+    v.pipe(
+      AnyObject,
+      v.check((style) => valuesIn(style) <= MOST_STYLE_VALUES, `an object of at most ${MOST_STYLE_VALUES} values`),
+    ),
+  ),
   /** An extension; null removes them, as does an empty object. */
   impairments: v.optional(v.nullable(LinkImpairmentsBody)),
 });

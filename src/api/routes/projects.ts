@@ -115,7 +115,7 @@ export const PROJECT_ROUTES = {
     { access: 'change', privilege: 'Project.Allocate', status: 201, answer: answers<ProjectObject>(),
       summary: 'Open a project' },
   'POST /v2/projects/{project_id}/close':
-    { access: 'change', privilege: 'Project.Allocate', status: 204, summary: 'Close a project' },
+    { access: 'change', privilege: 'Project.Allocate', status: 204, summary: 'Close a project', errors: [413] },
   'GET /v2/projects/{project_id}/files/{path:.+}':
     { access: 'watch', privilege: 'Project.Audit', raw: true, summary: 'Get a file from a project' },
   'POST /v2/projects/{project_id}/files/{path:.+}':

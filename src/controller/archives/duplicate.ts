@@ -61,7 +61,7 @@ export class Duplicates {
     const place = await projects.takeVacantPlace({ id, name: plan.name, path: plan.path }, held);
     const { topology } = await project.changes.run(PRESENCE, async () => {
       project.requirePresent();
-      if (project.state !== 'closed') await writer.flush(project.id);
+      await writer.flush(project.id);
       return readTopologyFile(join(project.record.path, project.record.filename), { version });
     });
     const isHere = topology.topology.nodes.every(({ compute_id: compute }) => compute === 'local');

@@ -126,8 +126,8 @@ export class Exports {
     return { topology, remote, images };
   }
 
-  async #topologyOf({ id, record, state }: Project): Promise<Topology> {
-    if (state !== 'closed') await this.#writer.flush(id);
+  async #topologyOf({ id, record }: Project): Promise<Topology> {
+    await this.#writer.flush(id);
     return (await readTopologyFile(join(record.path, record.filename), { version: this.#version })).topology;
   }
 

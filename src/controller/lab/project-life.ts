@@ -1,6 +1,6 @@
 // Opens projects, closes them (also with `auto_close`), and replaces their files while they are open.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { conflict, messageOf } from '../../failures.ts';
+import { conflict, Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
 import type { Node } from '../nodes/node.ts';
@@ -177,7 +177,10 @@ export class ProjectLife {
     }
   }
 
-  /** Stops the nodes, writes the file and forgets the lab. Does nothing unless the project is open. */
+  /**
+   * Stops the nodes, writes the file and forgets the lab. Does nothing unless the project is open.
+   * @throws Failure `too-large` if its file could not be read again; it stays open then
+   */
   async close(project: Project): Promise<void> {
     const cancelled = cancelStarts(project);
     await project.changes.run(EVERYTHING, async () => {
@@ -195,6 +198,11 @@ export class ProjectLife {
     project.leftOpen = false;
     project.unended = false;
     if (project.state !== 'opened') return;
+    // A lab that is too large for its file stays open, so that it can be made smaller.
+    if (!forDeletion)
+      await this.#parts.writer.flush(project.id).catch((error: unknown) => {
+        if (error instanceof Failure && error.code === 'too-large') throw error;
+      });
     project.rounds.cancel();
     // From here on it will be closed, if necessary by the next start.
     if (!forDeletion) await this.#parts.store.labs.recordClosing(project.id);

@@ -5,8 +5,8 @@ import type { Topology, TopologyLink, TopologyNode } from '../../api/topology.ts
 import { readRegularFile } from '../../host/files/regular-file.ts';
 import { parseJsonBounded } from '../../store/json.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
-import { topologyOf } from '../../store/topology/document.ts';
-import { hasTopologyFile, LARGEST_FILE_BYTES, readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
+import { LARGEST_FILE_BYTES, topologyOf } from '../../store/topology/document.ts';
+import { hasTopologyFile, readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
 import { carriedStart, plainLabel } from '../../store/topology/start-order.ts';
 import { carriedImpairments, impairs, plainStyle } from '../links/impairments.ts';
 

@@ -67,15 +67,21 @@ export class Projects extends Catalogue {
     return this.#restart.reopenAll();
   }
 
-  /** Removes projects whose directory is missing, finds new ones, and opens those with `auto_open`. */
+  /**
+   * Removes projects whose directory is missing, finds new ones, and opens those with `auto_open`. A lab with changes
+   * that its missing file does not have stays, closed: its disk may come back.
+   */
   async reload(): Promise<void> {
     for (const project of this.list()) {
-      await project.changes.run(EVERYTHING, async () => {
+      const removing = project.changes.run(EVERYTHING, async () => {
         if (project.state === 'deleted' || (await hasFile(project.record))) return;
         await this.#life.closeNow(project);
         await this.#options.writer.forget(project.id);
         await this.#options.lost(project.id);
         this.remove(project);
+      });
+      await removing.catch((error: unknown) => {
+        log.error('a project without its directory stays', { project: project.id, error: messageOf(error) });
       });
     }
     await this.#restart.scan();
@@ -176,8 +182,13 @@ export class Projects extends Catalogue {
     }
     if (isDeepStrictEqual(record, project.record)) return project;
     if (project.state === 'closed' && project.damaged === undefined) {
-      undo.defer(() => rewriteSettings({ ...project.record, path: record.path }, this.#version));
-      await rewriteSettings(record, this.#version);
+      // First write changes that could not be written when the project was closed. While the database has its lab, the
+      // settings are written with it, too.
+      await this.#options.writer.flush(project.id);
+      if ((await this.#options.store.labs.state(project.id)) === undefined) {
+        undo.defer(() => rewriteSettings({ ...project.record, path: record.path }, this.#version));
+        await rewriteSettings(record, this.#version);
+      }
     }
     await this.#options.writer.putProject(record);
     undo.move();

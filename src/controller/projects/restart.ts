@@ -1,17 +1,20 @@
 // Restores the state at the start of a server: unwritten changes of the previous run, the list of projects, and the open ones.
+import { join } from 'node:path';
 import type { Config } from '../../config/schema.ts';
 import { messageOf } from '../../failures.ts';
 import { makeDirectory } from '../../host/files/directories.ts';
 import { isBelow } from '../../host/files/relative-path.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
+import { hasTopologyFile } from '../../store/topology/file.ts';
+import { EVERYTHING } from '../lab/change-queue.ts';
 import type { OpeningParts } from '../lab/opening.ts';
 import { Project } from '../lab/project.ts';
 import type { ProjectLife } from '../lab/project-life.ts';
 import type { Catalogue } from './catalogue.ts';
 import { settleMoves } from './move-project.ts';
 import { forgetDeleted } from './removal.ts';
-import { scanProjects } from './scan.ts';
+import { type FoundProject, scanProjects } from './scan.ts';
 
 export interface RestartOptions extends Omit<OpeningParts, 'version'> {
   config: Config;
@@ -121,28 +124,48 @@ export class Restart {
     }
   }
 
-  /** For `leftOpen` labs the database, not the file, is right: they are recorded when they are open. */
+  /** While the database has a lab, it is right, not the file: such labs, `leftOpen` at a start, are not recorded. */
   async scan(leftOpen: ReadonlySet<string> = new Set()): Promise<void> {
     const { store, config } = this.#options;
     const stored = await store.projects.list();
+    const before = new Map(this.#catalogue.list().map(({ id, record }) => [id, record]));
     const { projects_path: root, version } = config.Server;
     // Projects in the state directory belong to this server.
     const isOthers = isBelow(config.state, root) ? async () => false : store.locks.isOthers.bind(store.locks);
     const found = await scanProjects(root, { version: version.v2.number, known: stored, isOthers });
-    const formerly = new Set([...leftOpen, ...stored.map(({ project_id: id }) => id)]);
     const ids = new Set(found.map(({ record }) => record.project_id));
     for (const project of this.#catalogue.list().filter(({ id, damaged }) => damaged !== undefined && !ids.has(id))) {
       await this.#options.lost(project.id);
       this.#catalogue.remove(project);
     }
-    for (const { record, damaged, foreign = false } of found) {
-      const known = this.#catalogue.find(record.project_id);
-      if (known && known.state !== 'closed') continue;
-      if (!known && !formerly.has(record.project_id)) await this.#options.found(record.project_id);
-      const project = known ?? this.#catalogue.register(new Project(record, this.#options.remoteChanges));
-      project.damaged = damaged;
-      project.foreign = foreign;
-      if (damaged === undefined && !leftOpen.has(record.project_id)) await store.projects.put(record);
+    // Clients may have created, changed or deleted projects since these files were read.
+    for (const each of found) {
+      const id = each.record.project_id;
+      const known = this.#catalogue.find(id);
+      if (known === undefined) await this.#catalogue.arriving(id, () => this.#discover(each, leftOpen));
+      else
+        await known.changes.run(EVERYTHING, async () => {
+          if (known.state === 'closed' && known.record === before.get(id)) await this.#record(known, each);
+        });
     }
+  }
+
+  async #discover(found: FoundProject, leftOpen: ReadonlySet<string>): Promise<void> {
+    const { project_id: id, path, filename } = found.record;
+    // A damaged one may be unreadable.
+    const isThere = await hasTopologyFile(join(path, filename)).catch(() => true);
+    if (!isThere || this.#catalogue.find(id)) return;
+    const isKnown = leftOpen.has(id) || (await this.#options.store.projects.get(id)) !== undefined;
+    if (!isKnown) await this.#options.found(id);
+    const project = new Project(found.record, this.#options.remoteChanges);
+    await this.#record(project, found);
+    this.#catalogue.register(project);
+  }
+
+  async #record(project: Project, { record, damaged, foreign }: FoundProject): Promise<void> {
+    const { labs, projects } = this.#options.store;
+    project.damaged = damaged;
+    project.foreign = foreign ?? false;
+    if (damaged === undefined && (await labs.state(project.id)) === undefined) await projects.put(record);
   }
 }

@@ -3,7 +3,7 @@
 // machine costs no space, however many archives contain it. No library places entries like that, so this is a zip
 // writer of its own; all content is stored uncompressed.
 import type { Stats } from 'node:fs';
-import { write } from 'node:fs';
+import { ftruncate, write } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -16,6 +16,7 @@ import { type ArchiveSink, CHUNK_BYTES, type EntryAttributes, FOLDER, REGULAR_FI
 import { centralRecord, type EntryRecord, endRecords, extraFor, localHeader } from './zip-records.ts';
 
 const writeAt = promisify(write);
+const truncateTo = promisify(ftruncate);
 
 /** The resulting size and checksum of an entry's content. */
 interface Written {
@@ -80,7 +81,10 @@ class BlockArchive implements ArchiveSink {
     const directory = Buffer.concat(this.#records.map(centralRecord));
     const end = endRecords({ entries: this.#records.length, place: this.#place, size: directory.length });
     await this.#write(directory, this.#place);
-    await this.#write(end, this.#place + directory.length);
+    const at = this.#place + directory.length;
+    await this.#write(end, at);
+    // Of a file that shrank meanwhile, more may have been shared than it is listed with.
+    await truncateTo(this.#descriptor, at + end.length);
   }
 
   async #addBytes(name: string, mode: number, bytes: Buffer): Promise<void> {

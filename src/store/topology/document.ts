@@ -3,15 +3,18 @@ import * as v from 'valibot';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import { PROJECT_SETTINGS, REVISION, Topology } from '../../api/topology.ts';
 import type { Label } from '../../api/vocabulary.ts';
-import { conflict, Failure } from '../../failures.ts';
+import { conflict, Failure, tooLarge } from '../../failures.ts';
 import { describeIssue } from '../issues.ts';
-import { formatJson, isObject, type JsonObject, parseJsonBounded } from '../json.ts';
+import { excessOf, formatJson, isObject, type JsonObject, parseJsonBounded } from '../json.ts';
 import type { LabContents } from '../labs.ts';
 import type { ProjectRecord } from '../projects.ts';
 import type { UpgradeOptions } from './revision-10.ts';
 import { labelWith, type StartMembers } from './start-order.ts';
 import { knownMembers } from './unknown-members.ts';
 import { type DynamipsFiles, upgradeTopology } from './upgrade.ts';
+
+/** Bytes; labs of thousands of nodes have a few MiB. */
+export const LARGEST_FILE_BYTES = 128 * 1024 * 1024;
 
 /** Up to this number of records all mistakes in a file are listed. */
 const MOST_RECORDS = 2_000;
@@ -82,9 +85,16 @@ export function parseTopologyBytes(bytes: Uint8Array, options: ParseOptions = {}
   return parseTopology(text, options);
 }
 
-/** The text of the file: sorted members, indented by four. `Failure('conflict')` if it could not be read again. */
+/**
+ * The text of the file: sorted members, indented by four. If it could not be read again: `Failure('conflict')`, or
+ * `Failure('too-large')` for a lab beyond the limits of a file.
+ */
 export function serializeTopology(topology: Topology): string {
-  return formatJson(checkTopology(topology));
+  const text = formatJson(checkTopology(topology));
+  const isLong = Buffer.byteLength(text) > LARGEST_FILE_BYTES;
+  const excess = isLong ? `more than ${LARGEST_FILE_BYTES} bytes` : excessOf(text);
+  if (excess === undefined) return text;
+  throw tooLarge(`The lab is too large for its file (${excess}): delete some of its nodes, links or drawings.`);
 }
 
 /** The topology of a project and its lab for the file. The format of the records is checked at the write. */

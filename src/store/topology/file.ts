@@ -7,15 +7,12 @@ import { REVISION, type Topology } from '../../api/topology.ts';
 import { conflict, Failure, systemCode } from '../../failures.ts';
 import { createAtomicFile, fileFailure, writeFileAtomically } from '../../host/files/atomic-file.ts';
 import { log } from '../../host/log.ts';
-import type { ParseOptions } from './document.ts';
+import { LARGEST_FILE_BYTES, type ParseOptions } from './document.ts';
 import { moveDynamipsFiles } from './dynamips-files.ts';
 import { topologyTextBeside } from './lab-text-thread.ts';
 import type { Outline } from './outline.ts';
 import { outlineBeside, parseBeside } from './parsing-thread.ts';
 import { moveLegacyFiles } from './upgrade-legacy-files.ts';
-
-/** Bytes; labs of thousands of nodes have a few MiB. */
-export const LARGEST_FILE_BYTES = 128 * 1024 * 1024;
 
 /** Unknown members named in a warning. */
 const MOST_NAMED = 10;

@@ -18,13 +18,13 @@ export interface TopologyTextRequest {
   topology: Topology;
 }
 
-/** The text of a file. @throws Failure `conflict` if it could not be read again */
+/** The text of a file. @throws Failure `conflict`, `too-large` if it could not be read again */
 export function topologyText({ topology }: TopologyTextRequest): Uint8Array<ArrayBuffer> {
   // In memory of its own, so that it can be transferred to another thread.
   return new TextEncoder().encode(serializeTopology(topology));
 }
 
-/** The text of the file; undefined if a record is damaged. @throws Failure `conflict` if it could not be read again */
+/** As `topologyText`, from records; undefined if a record is damaged. */
 export function labText({ project, records, version }: LabTextRequest): Uint8Array<ArrayBuffer> | undefined {
   const lab: Record<string, unknown[]> = { node: [], link: [], drawing: [], compute: [] };
   for (const [kind, , text] of JSON.parse(records) as [kind: string, id: string, text: string][]) {
