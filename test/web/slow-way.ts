@@ -66,7 +66,8 @@ export class SlowWay {
       transform(chunk: Buffer, _encoding, done) {
         const bytesPerSecond = rate();
         if (bytesPerSecond === Number.POSITIVE_INFINITY) done(null, chunk);
-        else void sleep((chunk.length / bytesPerSecond) * 1000, undefined, { ref: false }).then(() => done(null, chunk));
+        else
+          void sleep((chunk.length / bytesPerSecond) * 1000, undefined, { ref: false }).then(() => done(null, chunk));
       },
     });
   }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { Privilege } from '../../api/privileges.ts';
-import { conflict, forbidden, notFound } from '../../failures.ts';
+import { conflict, type Failure, forbidden, notFound } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Identity } from '../../http/access/identity.ts';
