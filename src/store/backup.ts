@@ -1,5 +1,5 @@
 // Makes a consistent copy of the state directory, even while a server uses it.
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import {
   chmod,
   copyFile,
@@ -95,6 +95,7 @@ async function copyDatabase(from: string, to: string, [outside]: readonly string
     await settle((done) => connection.close(done)).catch(() => {});
   }
   await chmod(to, 0o600);
+  await keepOwner(to, await lstat(from));
   if (outside !== undefined) await moveProjects(to, outside);
   await sync(to);
 }
@@ -158,10 +159,15 @@ async function copyEntry(
   await keepAttributes(to, status);
 }
 
-async function keepAttributes(path: string, status: Awaited<ReturnType<typeof lstat>>): Promise<void> {
-  if (process.getuid?.() === 0) await lchown(path, Number(status.uid), Number(status.gid));
-  if (!status.isSymbolicLink()) await chmod(path, Number(status.mode) & 0o7777);
+async function keepAttributes(path: string, status: Stats): Promise<void> {
+  await keepOwner(path, status);
+  if (!status.isSymbolicLink()) await chmod(path, status.mode & 0o7777);
   await lutimes(path, status.atime, status.mtime);
+}
+
+/** Root copies for the service's user, who could not open root's files. */
+async function keepOwner(path: string, { uid, gid }: Stats): Promise<void> {
+  if (process.getuid?.() === 0) await lchown(path, uid, gid);
 }
 
 async function sync(path: string): Promise<void> {

@@ -1,10 +1,12 @@
 // A backup that is made while a server works: a start from it has all that was acknowledged before it began.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { backUp } from '../../src/store/backup.ts';
+import { CLUSTER_DATABASE } from '../../src/store/state-paths.ts';
+import { Store } from '../../src/store/store.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { LabServer } from './lab-server.ts';
 
@@ -13,6 +15,13 @@ const plan = (server: LabServer, target: string) => ({
   projects: join(server.state, 'projects'),
   target,
 });
+
+/** A new state directory with its database. */
+async function newState(t: TestContext): Promise<string> {
+  const state = await scratchDirectory(t);
+  await using _store = await Store.open({ stateDirectory: state });
+  return state;
+}
 
 test('a backup of a server at work has every change that was acknowledged before it began', async (t) => {
   const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
@@ -73,6 +82,22 @@ test('projects that are kept elsewhere are copied, too', async (t) => {
   const target = join(await scratchDirectory(t), 'backup');
   await backUp({ state: server.state, projects: elsewhere, target });
   assert.equal(await readFile(join(target, 'projects', 'one', 'lab.gns3'), 'utf8'), '{}');
+});
+
+test('a backup by root belongs to the owner of the state, its databases too', {
+  skip: process.getuid?.() !== 0 && 'only root can give files away',
+}, async (t) => {
+  const state = await newState(t);
+  await mkdir(join(state, dirname(CLUSTER_DATABASE)), { recursive: true });
+  await copyFile(join(state, 'labwire.db'), join(state, CLUSTER_DATABASE));
+  execFileSync('chown', ['-R', '65534:65533', state]);
+  const target = join(await scratchDirectory(t), 'backup');
+  await backUp({ state, projects: join(state, 'projects'), target });
+  assert.equal((await lstat(join(target, CLUSTER_DATABASE))).mode & 0o777, 0o600);
+  assert.equal(
+    execFileSync('find', [target, '!', '(', '-uid', '65534', '-gid', '65533', ')'], { encoding: 'utf8' }),
+    '',
+  );
 });
 
 test('a backup that cannot be made is refused with the reason, and leaves nothing behind', async (t) => {
