@@ -42,6 +42,8 @@ export interface BackupReport {
   files: number;
   /** Size of the files when they were copied. */
   bytes: number;
+  /** Files and folders that are not in the copy, as their paths are too long for it. */
+  leftOut: string[];
 }
 
 /**
@@ -72,7 +74,7 @@ export async function backUp({ state, projects, target }: BackupPlan): Promise<B
     return below && join(PROJECTS, below);
   };
   await using unfinished = await createTemporaryDirectory(dirname(to));
-  const report: BackupReport = { files: 0, bytes: 0 };
+  const report: BackupReport = { files: 0, bytes: 0, leftOut: [] };
   try {
     for (const database of [DATABASE, CLUSTER_DATABASE]) {
       if (!(await exists(join(from, database)))) continue;
@@ -144,7 +146,7 @@ async function moveProjects(database: string, moved: (path: string) => string | 
   }
 }
 
-/** Files that vanish meanwhile are left out. */
+/** Files that vanish meanwhile are left out, and files whose path is too long. */
 async function copyFolder(
   from: string,
   to: string,
@@ -159,7 +161,8 @@ async function copyFolder(
     try {
       await copyEntry(join(from, name), join(to, name), report, wanted);
     } catch (thrown) {
-      if (systemCode(thrown) !== 'ENOENT' || (await exists(join(from, name)))) throw thrown;
+      if (systemCode(thrown) === 'ENAMETOOLONG') report.leftOut.push(join(from, name));
+      else if (systemCode(thrown) !== 'ENOENT' || (await exists(join(from, name)))) throw thrown;
     }
   }
   await keepAttributes(to, status);

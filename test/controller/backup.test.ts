@@ -6,12 +6,13 @@ import { copyFile, lstat, mkdir, readdir, readFile, readlink, rename, rm, symlin
 import { dirname, join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { exists } from '../../src/host/files/exists.ts';
-import { isBelow } from '../../src/host/files/relative-path.ts';
+import { isBelow, relativeBelow } from '../../src/host/files/relative-path.ts';
+import { removeTree } from '../../src/host/files/remove-tree.ts';
 import { backUp } from '../../src/store/backup.ts';
 import type { ProjectRecord } from '../../src/store/projects.ts';
 import { CLUSTER_DATABASE } from '../../src/store/state-paths.ts';
 import { Store } from '../../src/store/store.ts';
-import { failure, scratchDirectory } from '../store/scratch.ts';
+import { failure, makeDeepFolder, scratchDirectory } from '../store/scratch.ts';
 import { LabServer } from './lab-server.ts';
 
 const plan = (server: LabServer, target: string) => ({
@@ -161,6 +162,21 @@ test('labs kept elsewhere join those of the state in the copy, unless two would 
   await refused(/state\/projects is not a directory.* move it away/);
   assert.deepEqual((await readdir(place)).sort(), ['a', 'labs', 'other', 'state']);
   assert.deepEqual(await readdir(join(place, 'other')), ['old']);
+});
+
+test('a file whose path is too long is left out of the backup, which names it', async (t) => {
+  const state = await stateWith(t);
+  const [lab, target] = [join(state, 'projects/one'), join(await scratchDirectory(t), 'backup')];
+  await mkdir(lab, { recursive: true });
+  await writeFile(join(lab, 'one.gns3'), '{}');
+  await makeDeepFolder(join(lab, 'deep'));
+  const { files, leftOut } = await backUp({ state, projects: join(state, 'projects'), target });
+  assert.equal(await readFile(join(target, 'projects/one/one.gns3'), 'utf8'), '{}');
+  assert.ok(files > 0);
+  assert.equal(leftOut.length, 1);
+  assert.match(relativeBelow(join(lab, 'deep'), leftOut[0]!)!, /^(d{250}\/){14,}d{250}$/);
+  // Before the hooks, which cannot.
+  for (const folder of [state, target]) await removeTree(folder);
 });
 
 test('a backup that cannot be made is refused with the reason, and leaves nothing behind', async (t) => {
