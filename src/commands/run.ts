@@ -151,7 +151,10 @@ async function run(words: readonly string[]): Promise<void> {
         state,
         Server: { projects_path: projects },
       } = config;
-      const { files, bytes } = await backUp({ state, projects, target: command.directory });
+      const { files, bytes, leftOut } = await backUp({ state, projects, target: command.directory });
+      // Quoted: a terminal would interpret control characters of a name.
+      for (const path of leftOut)
+        process.stderr.write(`labwired: left out, as the path is too long: ${JSON.stringify(path)}\n`);
       process.stdout.write(
         `${command.directory}: the database and ${files} files, ${(bytes / 2 ** 20).toFixed(1)} MiB\n`,
       );

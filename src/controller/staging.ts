@@ -1,12 +1,13 @@
 // Staging folders: hidden folders beside the projects, where projects are assembled before they are moved into place as
 // a whole. The next start removes those of a killed server. A lock on a folder shows that its server, perhaps another
 // one, is alive.
-import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { conflict, messageOf, systemCode } from '../failures.ts';
 import { fileFailure, throwFileFailure } from '../host/files/atomic-file.ts';
 import { type DirectoryLock, holdDirectory } from '../host/files/directory-lock.ts';
+import { removeTree } from '../host/files/remove-tree.ts';
 import { STAGING_PREFIX } from '../host/files/reserved-names.ts';
 import { log } from '../host/log.ts';
 import { copyTree } from './copying.ts';
@@ -22,7 +23,7 @@ export async function makeStaging(directory: string, held: AsyncDisposableStack)
   if (lock !== undefined) held.use(lock);
   // A failed removal does not matter for the result; the next start tries again.
   held.defer(() =>
-    rm(staging, { recursive: true, force: true }).catch((error: unknown) => {
+    removeTree(staging).catch((error: unknown) => {
       log.warn('a folder for what was put together stays', { folder: staging, error: messageOf(error) });
     }),
   );
@@ -49,7 +50,7 @@ export async function endStagings(
       await using lock = await holdWhenFree(staging);
       if (lock === undefined) continue; // a server is working in it
       await recover(staging);
-      await rm(staging, { recursive: true, force: true });
+      await removeTree(staging);
     } catch (error) {
       log.error('folder of an interrupted change stays', { folder: staging, error: messageOf(error) });
     }
@@ -87,5 +88,5 @@ async function moveAcross(from: string, to: string): Promise<void> {
   const copy = join(await makeStaging(dirname(to), held), 'copy');
   await copyTree(from, copy);
   await moveFolder(copy, to);
-  await rm(from, { recursive: true });
+  await removeTree(from);
 }

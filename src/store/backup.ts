@@ -1,5 +1,5 @@
 // Makes a consistent copy of the state directory, even while a server uses it.
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import {
   chmod,
   copyFile,
@@ -13,9 +13,10 @@ import {
   rename,
   symlink,
 } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { conflict, Failure, messageOf, notFound, outOfSpace, systemCode } from '../failures.ts';
+import { basename, dirname, join, resolve } from 'node:path';
+import { conflict, Failure, ignoreMissing, messageOf, notFound, outOfSpace, systemCode } from '../failures.ts';
 import { createTemporaryDirectory, fileFailure } from '../host/files/atomic-file.ts';
+import { namesIn } from '../host/files/directories.ts';
 import { exists } from '../host/files/exists.ts';
 import { isBelow, relativeBelow, resolveExisting } from '../host/files/relative-path.ts';
 import { isReservedName } from '../host/files/reserved-names.ts';
@@ -41,6 +42,8 @@ export interface BackupReport {
   files: number;
   /** Size of the files when they were copied. */
   bytes: number;
+  /** Files and folders that are not in the copy, as their paths are too long for it. */
+  leftOut: string[];
 }
 
 /**
@@ -54,26 +57,40 @@ export async function backUp({ state, projects, target }: BackupPlan): Promise<B
     string,
     string,
   ];
-  const outside = isBelow(from, labs) ? [] : [labs];
-  for (const source of [from, ...outside]) {
+  // The projects directory as configured, which may itself be a link.
+  const entry = join(await resolveExisting(dirname(resolve(projects))), basename(projects));
+  const apart = entry !== labs || !isBelow(from, labs);
+  const names = apart ? [resolve(projects), entry, labs] : [];
+  for (const source of apart ? [from, labs] : [from]) {
     if (source !== to && !isBelow(source, to)) continue;
     throw conflict(`${to} is within ${source}, which is copied; choose a directory elsewhere`);
   }
   if (await exists(to)) throw conflict(`${to} is there already; choose a directory that is not`);
   if (!(await exists(join(from, DATABASE))))
     throw notFound(`there is no labwire.db in ${from}; name the state directory with --state`);
+  if (apart && entry !== join(from, PROJECTS)) await refuseSharedPlaces(join(from, PROJECTS), labs);
+  const moved = (path: string): string | undefined => {
+    const below = names.map((name) => relativeBelow(name, resolve(from, path))).find((way) => way !== undefined);
+    return below && join(PROJECTS, below);
+  };
   await using unfinished = await createTemporaryDirectory(dirname(to));
-  const report: BackupReport = { files: 0, bytes: 0 };
+  const report: BackupReport = { files: 0, bytes: 0, leftOut: [] };
   try {
-    await copyDatabase(join(from, DATABASE), join(unfinished.path, DATABASE), outside);
-    const ofCluster = join(from, CLUSTER_DATABASE);
-    if (await exists(ofCluster)) {
-      const copy = join(unfinished.path, CLUSTER_DATABASE);
+    for (const database of [DATABASE, CLUSTER_DATABASE]) {
+      if (!(await exists(join(from, database)))) continue;
+      const copy = join(unfinished.path, database);
       await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
-      await copyDatabase(ofCluster, copy, outside);
+      await copyDatabase(join(from, database), copy);
+      if (apart) await moveProjects(copy, moved);
+      await sync(copy);
     }
-    await copyFolder(from, unfinished.path, report, (path) => !NOT_COPIED.test(relativeBelow(from, path) ?? ''));
-    for (const folder of outside) await copyFolder(folder, join(unfinished.path, PROJECTS), report);
+    await copyFolder(
+      from,
+      unfinished.path,
+      report,
+      (path) => !names.includes(path) && !NOT_COPIED.test(relativeBelow(from, path) ?? ''),
+    );
+    if (apart) await copyFolder(labs, join(unfinished.path, PROJECTS), report);
     await rename(unfinished.path, to);
     await sync(dirname(to));
   } catch (thrown) {
@@ -82,8 +99,20 @@ export async function backUp({ state, projects, target }: BackupPlan): Promise<B
   return report;
 }
 
-/** @param outside the projects directory if it is elsewhere: in the copy its projects are below the state directory */
-async function copyDatabase(from: string, to: string, [outside]: readonly string[]): Promise<void> {
+/** @throws Failure `conflict` if labs of the state directory and labs kept elsewhere have one place in the copy */
+async function refuseSharedPlaces(own: string, labs: string): Promise<void> {
+  const status = await lstat(own).catch(ignoreMissing);
+  if (status === undefined) return;
+  if (!status.isDirectory())
+    throw conflict(`${own} is not a directory, and the copy has the labs of ${labs} there: move it away`);
+  const others = new Set(await namesIn(labs));
+  const shared = (await namesIn(own)).find((name) => others.has(name) && !isReservedName(name));
+  if (shared === undefined) return;
+  const places = `${join(own, shared)} and ${join(labs, shared)}`;
+  throw conflict(`${places} would be one directory in the copy: move one of them away`);
+}
+
+async function copyDatabase(from: string, to: string): Promise<void> {
   const connection = await connect(from, 10_000);
   try {
     await settle((done) => connection.run('VACUUM INTO ?', to, done));
@@ -95,11 +124,11 @@ async function copyDatabase(from: string, to: string, [outside]: readonly string
     await settle((done) => connection.close(done)).catch(() => {});
   }
   await chmod(to, 0o600);
-  if (outside !== undefined) await moveProjects(to, outside);
-  await sync(to);
+  await keepOwner(to, await lstat(from));
 }
 
-async function moveProjects(database: string, from: string): Promise<void> {
+/** @param moved the place of a project in the copy, relative to the state directory; undefined if it stays the same */
+async function moveProjects(database: string, moved: (path: string) => string | undefined): Promise<void> {
   const connection = await connect(database);
   try {
     const paths = "SELECT project_id AS id, body ->> '$.path' AS path FROM project WHERE json_valid(body)";
@@ -107,17 +136,17 @@ async function moveProjects(database: string, from: string): Promise<void> {
       connection.all(paths, done as (error: Error | null, rows: unknown[]) => void),
     );
     for (const { id, path } of projects) {
-      const below = path === null ? undefined : relativeBelow(from, path);
-      if (below === undefined) continue;
+      const place = path === null ? undefined : moved(path);
+      if (place === undefined) continue;
       const change = "UPDATE project SET body = json_set(body, '$.path', ?) WHERE project_id = ?";
-      await settle((done) => connection.run(change, [join(PROJECTS, below), id], done));
+      await settle((done) => connection.run(change, [place, id], done));
     }
   } finally {
     await settle((done) => connection.close(done));
   }
 }
 
-/** Files that vanish meanwhile are left out. */
+/** Files that vanish meanwhile are left out, and files whose path is too long. */
 async function copyFolder(
   from: string,
   to: string,
@@ -132,7 +161,8 @@ async function copyFolder(
     try {
       await copyEntry(join(from, name), join(to, name), report, wanted);
     } catch (thrown) {
-      if (systemCode(thrown) !== 'ENOENT' || (await exists(join(from, name)))) throw thrown;
+      if (systemCode(thrown) === 'ENAMETOOLONG') report.leftOut.push(join(from, name));
+      else if (systemCode(thrown) !== 'ENOENT' || (await exists(join(from, name)))) throw thrown;
     }
   }
   await keepAttributes(to, status);
@@ -158,10 +188,15 @@ async function copyEntry(
   await keepAttributes(to, status);
 }
 
-async function keepAttributes(path: string, status: Awaited<ReturnType<typeof lstat>>): Promise<void> {
-  if (process.getuid?.() === 0) await lchown(path, Number(status.uid), Number(status.gid));
-  if (!status.isSymbolicLink()) await chmod(path, Number(status.mode) & 0o7777);
+async function keepAttributes(path: string, status: Stats): Promise<void> {
+  await keepOwner(path, status);
+  if (!status.isSymbolicLink()) await chmod(path, status.mode & 0o7777);
   await lutimes(path, status.atime, status.mtime);
+}
+
+/** Root copies for the service's user, who could not open root's files. */
+async function keepOwner(path: string, { uid, gid }: Stats): Promise<void> {
+  if (process.getuid?.() === 0) await lchown(path, uid, gid);
 }
 
 async function sync(path: string): Promise<void> {

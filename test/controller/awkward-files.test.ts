@@ -4,10 +4,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { exists } from '../../src/host/files/exists.ts';
+import { makeDeepFolder } from '../store/scratch.ts';
 import { LabServer } from './lab-server.ts';
 
 const PLACES = ['appliances/x.gns3a', 'symbols/x.svg', 'images/QEMU/x.img', 'images/QEMU/y.img.md5sum'];
 const DRAWING = { x: 0, y: 0, svg: `<svg width="1" height="1"><!--${'x'.repeat(1_100)}--></svg>` };
+
+const PC = { node_type: 'vpcs' };
 
 /** Everything that looks into these files, several times at once: more often than Node has threads for files. */
 async function lookAtAll(server: LabServer, project: string): Promise<void> {
@@ -44,6 +48,24 @@ test('pipes and sparse files of a terabyte in the folders of symbols, appliances
     const [shown] = await server.expect(200, 'GET', `/v2/projects/${id}/drawings`);
     assert.deepEqual([shown.drawing_id, shown.svg], [drawing.drawing_id, '<svg></svg>']);
   }
+});
+
+test('nodes and labs with paths that are longer than a system call takes are deleted with all their files', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('lab', { auto_close: false });
+  const { project_id: id, path } = project;
+  const folder = join(path, 'project-files/vpcs');
+  const [first, second] = [await server.hub(project, 'PC1', PC), await server.hub(project, 'PC2', PC)];
+  for (const { node_id: node } of [first, second]) {
+    await mkdir(join(folder, node), { recursive: true });
+    await makeDeepFolder(join(folder, node, 'deep'));
+  }
+  await server.expect(204, 'DELETE', `/v2/projects/${id}/nodes/${first.node_id}`);
+  await server.expect(204, 'POST', `/v2/projects/${id}/close`);
+  assert.deepEqual(await readdir(folder), [second.node_id]);
+  assert.equal(await exists(join(path, 'project-files/tmp/deleted')), false);
+  await server.expect(204, 'DELETE', `/v2/projects/${id}`);
+  assert.deepEqual(await readdir(join(server.state, 'projects')), []);
 });
 
 test('a closed lab whose file has become a pipe answers, and says why it does not open', async (t) => {

@@ -420,6 +420,19 @@ test('a written file replaces the old one as a whole and keeps its permissions; 
   assert.equal(await readFile(join(root, 'new/a/b.txt'), 'utf8'), 'streamed');
 });
 
+test('a path that is too long to copy and remove everywhere is not written', async (t) => {
+  const { root } = await tree(t);
+  const long = [...Array.from({ length: 12 }, () => 'd'.repeat(240)), 'e'.repeat(108)].join('/');
+  assert.equal(long.length, 3_000);
+  await assert.rejects(
+    writeContained(root, `${long}e`, 'x', { createParents: true }),
+    failure('forbidden', /^path: 3001 bytes long; use at most 3000/),
+  );
+  assert.deepEqual((await readdir(root)).sort(), ['dir', 'hello.txt']);
+  await writeContained(root, `dir/../${long}`, 'x', { createParents: true });
+  assert.equal(await readFile(join(root, long), 'utf8'), 'x');
+});
+
 test('an upload that breaks off leaves nothing behind, not even the folders made for it', async (t) => {
   const { root } = await tree(t);
   const broken = async function* () {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -14,6 +14,18 @@ export async function scratchDirectory(t: Cleanup): Promise<string> {
   // Hooks run in the order in which they are added: what uses the directory may still write to it.
   t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 }));
   return directory;
+}
+
+/** A folder with a file at a path that is longer than a system call takes. It is made from within. */
+export async function makeDeepFolder(path: string): Promise<void> {
+  const inner = `${path}-inner`;
+  await mkdir(path);
+  await writeFile(join(path, 'file'), 'deep');
+  for (let level = 0; level < 25; level += 1) {
+    await rename(path, inner);
+    await mkdir(path);
+    await rename(inner, join(path, 'd'.repeat(250)));
+  }
 }
 
 /** A small file system of its own (`ramfs` has neither a size nor direct I/O), or undefined after the test was skipped because mounting is not allowed here. */

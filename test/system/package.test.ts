@@ -216,8 +216,18 @@ test('the bundle’s package brings the service, is upgraded under nodes that ru
   assert.equal(await shell('find /var/lib/labwire ! -user labwire'), '');
   assert.match(await shell('labwired audit'), /labwired user add account="ada"/);
 
+  // Nodes that a stop would leave running, and a NATS.
+  const running = (): Promise<string> => shell('ps -u labwire -o args= || true');
+  await shell(`printf '[Server]\\nnodes_on_stop = keep\\n' >/etc/labwire/labwired.conf
+    mkdir -p /var/lib/labwire/cluster /etc/systemd/system/labwire-nats.service.d; touch /var/lib/labwire/cluster/nats.conf
+    printf '[Service]\\nExecStart=\\nExecStart=/bin/sleep infinity\\n' >/etc/systemd/system/labwire-nats.service.d/test.conf
+    systemctl daemon-reload; systemctl enable --now labwire-nats`);
+  const { MainPID: former } = await booted.show();
+  await shell('systemctl reload labwired');
+  await booted.active(former);
+  assert.match(await running(), /^(?=.*vpcs )(?=.*sleep infinity)/s);
   await shell('dpkg -r labwired </dev/null');
-  assert.equal(await pids(), '');
+  assert.equal(await running(), '');
   assert.equal(await shell('ls -d /run/labwire 2>/dev/null || true'), '', 'the socket went with the service');
   assert.equal(
     await shell('test ! -e /usr/bin/labwired && ls /etc/labwire/labwired.conf'),
@@ -227,6 +237,9 @@ test('the bundle’s package brings the service, is upgraded under nodes that ru
   await booted.active();
   assert.match(await shell('labwired lab list'), /^Service /m);
 
+  await shell('systemctl start labwire-nats');
   await shell('dpkg -P labwired </dev/null');
+  assert.equal(await running(), '');
+  assert.equal(await shell('find /etc/systemd/system -name "labwire*.service" -type l'), '');
   assert.equal(await shell('ls -d /var/lib/labwire /etc/labwire 2>/dev/null || true'), '');
 });

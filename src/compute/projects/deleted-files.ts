@@ -1,11 +1,12 @@
 // The files of deleted nodes, which are kept for an hour so that a deletion can be undone. They lie where archives leave
 // them out, and go when the project is opened or closed.
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { KEPT_MS } from '../../api/deleted-nodes.ts';
 import { messageOf, systemCode } from '../../failures.ts';
 import { throwFileFailure } from '../../host/files/atomic-file.ts';
 import { freeSpace } from '../../host/files/free-space.ts';
+import { removeTree } from '../../host/files/remove-tree.ts';
 import { log } from '../../host/log.ts';
 
 /** Below the project's directory; in `tmp`, which archives and copies of the project leave out. */
@@ -30,7 +31,7 @@ export class DeletedFiles {
   async keep(directory: string): Promise<boolean> {
     if ((await freeSpace(this.#root)).share < LEAST_FREE) return false;
     const place = this.#placeOf(directory);
-    await rm(place, { recursive: true, force: true });
+    await removeTree(place);
     await mkdir(dirname(place), { recursive: true });
     if (!(await move(join(this.#root, directory), place))) return true;
     clearTimeout(this.#timers.get(directory));
@@ -53,12 +54,12 @@ export class DeletedFiles {
   async removeAll(): Promise<void> {
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
-    await rm(join(this.#root, DELETED_FILES), { recursive: true, force: true });
+    await removeTree(join(this.#root, DELETED_FILES));
   }
 
   async #remove(directory: string): Promise<void> {
     this.#timers.delete(directory);
-    await rm(this.#placeOf(directory), { recursive: true, force: true }).catch((error: unknown) =>
+    await removeTree(this.#placeOf(directory)).catch((error: unknown) =>
       log.warn('files of a deleted node stay until the project is closed', { directory, reason: messageOf(error) }),
     );
   }

@@ -1,11 +1,11 @@
 // One open project on this compute: its directory and its nodes. Only the files outlive `close`.
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ComputeProject } from '../../api/routes/compute.ts';
 import type { Variables } from '../../api/vocabulary.ts';
 import { conflict, type Failure, messageOf, notFound } from '../../failures.ts';
 import { throwFileFailure } from '../../host/files/atomic-file.ts';
+import { removeTree } from '../../host/files/remove-tree.ts';
 import { log } from '../../host/log.ts';
 import type { NodeKind } from '../nodes/kind.ts';
 import { type Node, nodeDirectory } from '../nodes/node.ts';
@@ -229,5 +229,5 @@ export class Project implements NodeProject {
 
 /** If the directory was replaced by a link, the link is removed, not its target. */
 async function removeDirectory(directory: string, shownAs: string): Promise<void> {
-  await rm(directory, { recursive: true, force: true }).catch(throwFileFailure(shownAs));
+  await removeTree(directory).catch(throwFileFailure(shownAs));
 }

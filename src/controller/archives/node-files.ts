@@ -1,9 +1,10 @@
 // Folders of nodes in a project's directory: project-files/<module>/<node_id>.
-import { lstat, readdir, rename, rm } from 'node:fs/promises';
+import { lstat, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Topology } from '../../api/topology.ts';
 import { throwFileFailure } from '../../host/files/atomic-file.ts';
 import { namesIn } from '../../host/files/directories.ts';
+import { removeTree } from '../../host/files/remove-tree.ts';
 import type { Compute } from '../computes/compute.ts';
 import { pushFolder } from '../computes/project-files.ts';
 
@@ -41,7 +42,7 @@ export async function moveNodeFolders(
     if (compute === undefined || id === undefined) continue;
     for (const folder of await nodeFolders(directory, id)) {
       await pushFolder(compute, projectId, directory, folder);
-      await rm(join(directory, folder), { recursive: true });
+      await removeTree(join(directory, folder));
     }
   }
 }

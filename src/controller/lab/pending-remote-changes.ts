@@ -3,9 +3,10 @@
 // before the compute is called and deleted once the outcome is known. The others are cleaned up when the compute is back
 // and the project is open, or closed for good. The compute of this process ends with it, so it can leave only nodes'
 // folders.
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../failures.ts';
+import { removeTree } from '../../host/files/remove-tree.ts';
 import { log } from '../../host/log.ts';
 import type { RemoteObject, RemoteObjects } from '../../store/remote-objects.ts';
 import { ComputeRefusal } from '../computes/answers.ts';
@@ -228,7 +229,7 @@ export class PendingRemoteChanges {
 async function removeFolders(path: string, nodeId: string): Promise<void> {
   const files = join(path, 'project-files');
   for (const folder of await readdir(files, { withFileTypes: true }).catch(() => [])) {
-    if (folder.isDirectory()) await rm(join(files, folder.name, nodeId), { recursive: true, force: true });
+    if (folder.isDirectory()) await removeTree(join(files, folder.name, nodeId));
   }
 }
 

@@ -1,9 +1,9 @@
 // Moves a closed project to another place. After a crash the next start finds it at one of both.
-import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { conflict, messageOf } from '../../failures.ts';
 import { makeDirectory, removeEmptyDirectories } from '../../host/files/directories.ts';
 import { disjointPaths } from '../../host/files/disjoint-paths.ts';
+import { removeTree } from '../../host/files/remove-tree.ts';
 import { log } from '../../host/log.ts';
 import type { Projects as StoredProjects } from '../../store/projects.ts';
 import type { Store } from '../../store/store.ts';
@@ -47,7 +47,7 @@ export async function settleMoves(projects: StoredProjects): Promise<void> {
     if (from === undefined) continue;
     try {
       if (await hasFile(record)) {
-        await rm(from, { recursive: true, force: true });
+        await removeTree(from);
         await projects.put(record);
       } else if (await hasFile({ ...record, path: from })) await projects.put({ ...record, path: from });
       else continue; // perhaps on a disk that is not mounted

@@ -1,8 +1,9 @@
 // Deletes the files of a project, here and on its other computes (as in release 2.2.57).
-import { rename, rm } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { conflict, type Failure, messageOf, systemCode } from '../../failures.ts';
 import { exists } from '../../host/files/exists.ts';
+import { removeTree } from '../../host/files/remove-tree.ts';
 import { log } from '../../host/log.ts';
 import type { DocumentChange } from '../../store/documents.ts';
 import type { Store } from '../../store/store.ts';
@@ -82,7 +83,7 @@ export async function removeFiles(path: string, root: string, forget: () => Prom
   try {
     await rename(path, aside);
   } catch (error) {
-    if (systemCode(error) === 'EXDEV') await rm(path, { recursive: true, force: true });
+    if (systemCode(error) === 'EXDEV') await removeTree(path);
     else if (systemCode(error) !== 'ENOENT') throw cannotRemove(path, error);
     return forget();
   }

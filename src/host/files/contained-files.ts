@@ -27,6 +27,12 @@ const { O_DIRECTORY, O_NOFOLLOW } = constants;
 const DEEPEST = 100;
 
 /**
+ * Longest relative path that is written, as in archives. The rest of what a system call takes is for the directory's own
+ * path and for the folders in which projects are assembled and removed.
+ */
+const LONGEST_WRITTEN_BYTES = 3_000;
+
+/**
  * Opens a regular file below `root` for reading. `path` is relative, percent-decoded, with `/` between its parts. Links
  * that stay inside are followed. Failures: `forbidden` (leaves the directory, no regular file, not readable),
  * `not-found`, `conflict` (a directory). The caller closes the handle.
@@ -68,6 +74,9 @@ export async function writeContained(
   const top = await openRoot(root, held);
   await using made = new AsyncDisposableStack();
   const segments = segmentsOf(path);
+  const bytes = Buffer.byteLength(segments.join('/'));
+  if (bytes > LONGEST_WRITTEN_BYTES)
+    throw forbidden(`path: ${bytes} bytes long; use at most ${LONGEST_WRITTEN_BYTES} bytes`);
   refuseReservedNames(segments.join('/'), path);
   const direct = await openTarget(top, segments, path, held, createParents ? made : undefined);
   const target =

@@ -100,7 +100,7 @@ async function* entriesBelow(
 }
 
 /** Opens a directory of the tree for listing. Undefined if it is gone or was replaced by a link. */
-async function openFolder(top: Root, folder: string): Promise<FileHandle | undefined> {
+export async function openFolder(top: Root, folder: string): Promise<FileHandle | undefined> {
   if (folder === '') return await open(at(top.handle), O_PATH | O_DIRECTORY);
   const handle = await open(at(top.handle, folder), O_PATH | O_DIRECTORY).catch(passBy);
   if (handle === undefined) return undefined;

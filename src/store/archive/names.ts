@@ -3,6 +3,7 @@
 
 import { isReservedName } from '../../host/files/reserved-names.ts';
 
+/** `host/files/contained-files.ts` writes no longer paths. */
 const LONGEST_NAME_BYTES = 3_000;
 const LONGEST_PART_BYTES = 255;
 /** Levels; `host/files/contained-files.ts` writes no deeper. */
