@@ -1,8 +1,10 @@
 // The gate over the network: pages for people, proxies, tickets for WebSockets, and sockets that a new password ends.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { request as ask } from 'node:http';
+import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { Failure } from '../../src/failures.ts';
 import { configureLog } from '../../src/host/log.ts';
@@ -18,26 +20,44 @@ import { HttpServer } from '../../src/http/app/server.ts';
 
 const HTML = { accept: 'text/html,*/*;q=0.8', 'sec-fetch-mode': 'navigate' };
 
+/** Says how far `GET /v2/waiting` is. */
+const waiting = new EventEmitter();
+
 interface Served {
   port: number;
   account: { user: string; password: string };
   log: string;
+  admissions: Admissions;
+  /** How often the accounts were read. */
+  reads: number;
 }
 
 async function serve(t: TestContext): Promise<Served> {
-  const served: Served = { port: 0, account: { user: 'ann', password: 'the first' }, log: '' };
+  const account = { user: 'ann', password: 'the first' };
+  const authentication = new Authentication(() => {
+    served.reads++;
+    return oneAccount(served.account);
+  });
+  const admissions = new Admissions(authentication);
+  const served: Served = { port: 0, account, log: '', admissions, reads: 0 };
   configureLog({
     write: (line) => {
       served.log += line;
     },
   });
   t.after(() => configureLog({ write: () => {} }));
-  const authentication = new Authentication(() => oneAccount(served.account));
   const tickets = new Tickets();
-  const admissions = new Admissions(authentication);
   const routes = [
     ticketRoute(tickets, (path) => app.hasSocket(path)),
     route('GET /v2/who', {}, ({ client }) => ({ address: client.address })),
+    route('GET /v2/waiting', { raw: true }, async ({ signal }) => {
+      waiting.emit('begun');
+      await once(signal, 'abort');
+      // Whatever else ends with the connection has ended by then.
+      await sleep(20);
+      setImmediate(() => waiting.emit('answered'));
+      return new Response('late');
+    }),
     route('GET /v2/no', {}, () => {
       throw new Failure('forbidden', 'path: "<b>" leads elsewhere.');
     }),
@@ -194,4 +214,27 @@ test('a new password closes the WebSockets of the old one, those of tickets too,
   assert.equal(fresh.readyState, fresh.OPEN);
   assert.equal(await open(served, `/v2/other/ws?ticket=${JSON.parse(unused.text).ticket}`), 401);
   fresh.terminate();
+});
+
+test('what has ended is watched no more: answers whose clients left before them, and what has lost its right', async (t) => {
+  const served = await serve(t);
+  for (let count = 0; count < 3; count++) {
+    const client = connect(served.port, '127.0.0.1').on('error', () => {});
+    const [begun, answered] = [once(waiting, 'begun'), once(waiting, 'answered')];
+    client.write(
+      `GET /v2/waiting HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${basicHeader(served.account)}\r\n\r\n`,
+    );
+    await begun;
+    client.resetAndDestroy();
+    await answered;
+  }
+  served.reads = 0;
+  await served.admissions.check();
+  assert.equal(served.reads, 0);
+
+  let ends = 0;
+  served.admissions.watch({ tag: 'of a former password', end: () => ends++ });
+  await served.admissions.check();
+  await served.admissions.check();
+  assert.equal(ends, 1);
 });

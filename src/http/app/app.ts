@@ -50,7 +50,7 @@ export interface AppEnvironment {
   /** The body of a GET: a Request cannot have one, but the release reads it. */
   body?: () => ReadableStream<Uint8Array>;
   /** The network response. */
-  outgoing?: { destroy(): void; once(event: 'close', over: () => void): void };
+  outgoing?: { readonly destroyed: boolean; destroy(): void; once(event: 'close', over: () => void): void };
   /** Set if the request is a complete WebSocket opening; called with the route's function for the open socket. */
   connect?: (connected: Connected) => void;
   /** Set for long-lived requests: throws if the client is no longer allowed. */
@@ -345,6 +345,8 @@ export class App {
 
   /** Ends a long-lived response when its client is no longer allowed. */
   #lookAfter(outgoing: NonNullable<AppEnvironment['outgoing']>, { env }: HonoContext): void {
+    // The client has disconnected meanwhile: `close` does not come again.
+    if (outgoing.destroyed) return;
     const over = this.admissions?.watch({
       tag: env.client?.identity?.tag,
       check: env.check,
