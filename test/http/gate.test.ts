@@ -20,7 +20,7 @@ import { HttpServer } from '../../src/http/app/server.ts';
 
 const HTML = { accept: 'text/html,*/*;q=0.8', 'sec-fetch-mode': 'navigate' };
 
-/** Says how far `GET /v2/waiting` is. */
+/** Says how far `GET /v2/waiting` is, and lets `GET /v3/open` end. */
 const waiting = new EventEmitter();
 
 interface Served {
@@ -58,6 +58,19 @@ async function serve(t: TestContext): Promise<Served> {
       setImmediate(() => waiting.emit('answered'));
       return new Response('late');
     }),
+    route('GET /v3/open', { raw: true, open: true }, () => {
+      const [first, second] = ['first ', 'second'].map((text) => Buffer.from(text));
+      return new Response(
+        new ReadableStream<Uint8Array>({
+          async start(controller) {
+            controller.enqueue(first!);
+            await once(waiting, 'end');
+            controller.enqueue(second!);
+            controller.close();
+          },
+        }),
+      );
+    }),
     route('GET /v2/no', {}, () => {
       throw new Failure('forbidden', 'path: "<b>" leads elsewhere.');
     }),
@@ -65,7 +78,9 @@ async function serve(t: TestContext): Promise<Served> {
     socketRoute('/v2/other/ws', () => (socket) => socket.send('welcome')),
   ];
   const rules = { hosts: [], origins: [] };
-  const guards = gate({ rules, authentication, tickets, proxies: new TrustedProxies(['127.0.0.2/31']) });
+  const proxies = new TrustedProxies(['127.0.0.2/31']);
+  const definitionAt = (method: string, path: string) => app.definitionAt(method, path);
+  const guards = gate({ rules, authentication, tickets, proxies, definitionAt });
   const app: App = new App(routes, { middleware: [new Observation().middleware, ...guards], admissions });
   const server = new HttpServer(app, { host: '127.0.0.1', port: 0 });
   served.port = (await server.start()).port;
@@ -237,4 +252,13 @@ test('what has ended is watched no more: answers whose clients left before them,
   await served.admissions.check();
   await served.admissions.check();
   assert.equal(ends, 1);
+});
+
+test('what needs no login is sent to its end', async (t) => {
+  const served = await serve(t);
+  const response = await fetch(`http://127.0.0.1:${served.port}/v3/open`);
+  assert.equal(response.status, 200);
+  await served.admissions.check();
+  waiting.emit('end');
+  assert.equal(await response.text(), 'first second');
 });

@@ -319,7 +319,7 @@ export class App {
       tell?.(answer);
       const response = await render(answer, route, request.headers);
       const { outgoing } = context.env;
-      if (answer instanceof Response && outgoing) this.#lookAfter(outgoing, context);
+      if (answer instanceof Response && outgoing) this.#lookAfter(outgoing, route, context);
       return answer instanceof Response && outgoing ? breakingOff(response, outgoing, route.pattern) : response;
     } catch (error) {
       if (error instanceof MalformedBody) refused.request = error.request;
@@ -344,9 +344,9 @@ export class App {
   }
 
   /** Ends a long-lived response when its client is no longer allowed. */
-  #lookAfter(outgoing: NonNullable<AppEnvironment['outgoing']>, { env }: HonoContext): void {
-    // The client has disconnected meanwhile: `close` does not come again.
-    if (outgoing.destroyed) return;
+  #lookAfter(outgoing: NonNullable<AppEnvironment['outgoing']>, { definition }: Route, { env }: HonoContext): void {
+    // Everybody may read it; or the client has disconnected meanwhile, so that `close` does not come again.
+    if (definition.open || outgoing.destroyed) return;
     const over = this.admissions?.watch({
       tag: env.client?.identity?.tag,
       check: env.check,
