@@ -162,6 +162,21 @@ test('only a trusted proxy decides whether its client speaks HTTPS, and who it i
   assert.equal(JSON.parse(claimed.text).address, '127.0.0.1');
   const noProxy = { host: 'lab.local', origin: 'http://lab.local', 'x-forwarded-proto': 'https' };
   assert.equal((await fetchFrom(served, '/v2/who', { headers: noProxy, from: '127.0.0.2' })).status, 403);
+  // What a proxy appends need not be a plain address; what stands before it is forged.
+  for (const [item, address] of [
+    ['192.0.2.7:50000', '192.0.2.7'],
+    ['[2001:db8::7]:50000', '2001:db8::7'],
+    ['[2001:db8::7]', '2001:db8::7'],
+    ['2001:db8::7', '2001:db8::7'],
+    ['192.0.2.7, 127.0.0.3:50000', '192.0.2.7'],
+    ['unknown', '127.0.0.2'],
+    ['_hidden, 127.0.0.3', '127.0.0.2'],
+    ['', '127.0.0.2'],
+  ]) {
+    const headers = { host: 'localhost', 'x-forwarded-for': `198.51.100.9, ${item}` };
+    const { text } = await fetchFrom(served, '/v2/who', { headers, from: '127.0.0.2' });
+    assert.equal(JSON.parse(text).address, address, item);
+  }
 });
 
 test('a ticket opens its WebSocket once, from the address that asked, and is not logged', async (t) => {
