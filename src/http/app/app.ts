@@ -194,8 +194,13 @@ export class App {
 
   /** The definition of the route that matches, if one does. */
   definitionAt(method: string, target: string): RouteDefinition | undefined {
-    const path = this.#ready(target);
-    return this.#matches(method, path)[0]?.[0].definition;
+    return this.routeAt(method, target)?.definition;
+  }
+
+  /** The same with the parameters of the path, decoded. */
+  routeAt(method: string, target: string): { definition: RouteDefinition; params: Record<string, string> } | undefined {
+    const [match] = this.#matches(method, this.#ready(target));
+    return match && { definition: match[0].definition, params: decoded(match[1]) };
   }
 
   /** Whether `target` (path and query as sent) is a WebSocket route. */
