@@ -270,7 +270,7 @@ export class App {
 
   async #dispatch([route, params]: Match, context: HonoContext): Promise<Response> {
     context.env.route = route.pattern;
-    const made = () => routeRequest(context, decoded(params));
+    const made = () => routeRequest(context, decoded(params), this.#record);
     const { client } = context.env;
     const identity = client?.identity;
     const access = this.#access;
@@ -314,7 +314,7 @@ export class App {
       }
       if (!route.definition.raw) {
         const sent = await readJsonBody(request.stream ?? context.env.body?.() ?? null);
-        this.#record?.({ method: route.method, target: targetOf(context.req.raw, context.env), body: sent });
+        request.record?.(sent);
         const body = mergeQuery(sent, request.query);
         refused.request = body;
         request.body = route.definition.body ? validatedBody(route.definition.body, body) : body;
@@ -395,7 +395,11 @@ function pathOfTarget(target: string): string {
   return end < 0 ? target : target.slice(0, end);
 }
 
-function routeRequest(context: HonoContext, params: Record<string, string>): RouteRequest {
+function routeRequest(
+  context: HonoContext,
+  params: Record<string, string>,
+  record: AppOptions['record'],
+): RouteRequest {
   const target = targetOf(context.req.raw, context.env);
   const search = target.indexOf('?');
   const raw = context.req.raw;
@@ -408,6 +412,7 @@ function routeRequest(context: HonoContext, params: Record<string, string>): Rou
     signal: raw.signal,
     host: raw.headers.get('host') ?? '',
     client: context.env.client ?? THIS_PROCESS,
+    ...(record && { record: (body: unknown) => record({ method: context.req.method, target, body }) }),
   };
 }
 
