@@ -51,7 +51,7 @@ Options of serve, doctor, password, user, audit, cluster, recover and backup:
   --api-version X.Y.Z  the release reported to clients (their own)
   --log FILE           write the log there            --quiet, -q     warnings and errors only
   --pid FILE           write the process id there     --debug, -d     more
-  --record FILE        append one curl line for each JSON request
+  --record FILE        append one curl line for each JSON request, without passwords
 `;
 
 /** Arguments of `labwired cluster`, by verb. */

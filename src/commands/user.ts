@@ -1,7 +1,7 @@
 // `labwired user`: manages the accounts of a shared host in the state directory. A running server sees changes at its next request.
 import { ROLES, type Role } from '../api/accounts.ts';
 import type { Config } from '../config/schema.ts';
-import { conflict, invalid } from '../failures.ts';
+import { conflict, Failure, invalid } from '../failures.ts';
 import { fileFailure } from '../host/files/atomic-file.ts';
 import { closeToOthers, makeDirectory } from '../host/files/directories.ts';
 import { readRegularFile } from '../host/files/regular-file.ts';
@@ -127,17 +127,24 @@ const VERBS: Readonly<Record<string, (host: Host, names: readonly string[], give
   },
 };
 
-/** Locks accounts, which can then not log in, or unlocks them. */
+/**
+ * Locks accounts, which can then not log in, or unlocks them.
+ * @throws Failure, which names those that are done
+ */
 async function setLocked(host: Host, names: readonly string[], locked: boolean): Promise<string> {
   for (const name of names) requireNotHost(host, name);
-  const done = locked ? 'locked' : 'unlocked';
-  const lines: string[] = [];
+  const state = locked ? 'locked' : 'unlocked';
+  const done: string[] = [];
   for (const name of names) {
-    const account = await host.file.update(name, { locked }, host.name);
+    const account = await host.file.update(name, { locked }, host.name).catch((thrown: unknown) => {
+      if (done.length === 0 || !(thrown instanceof Failure)) throw thrown;
+      const { code, message } = thrown;
+      throw new Failure(code, `${message} Already ${state}: ${done.join(', ')}.`, { cause: thrown });
+    });
     await note(host, locked ? 'lock' : 'unlock', account.name);
-    lines.push(`The account ${harmless(account.name)} is ${done}.\n`);
+    done.push(harmless(account.name));
   }
-  return lines.join('');
+  return done.map((name) => `The account ${name} is ${state}.\n`).join('');
 }
 
 function roleOf(text: string): Role {

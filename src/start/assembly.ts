@@ -17,6 +17,7 @@ import { renderFailure } from '../http/app/errors.ts';
 import { Observation } from '../http/app/request-log.ts';
 import { targetOf } from '../http/app/target.ts';
 import { openApiRoute } from '../http/openapi/document.ts';
+import { usualParams } from '../http/v3/form.ts';
 import { pageRoutes } from '../pages/routes.ts';
 import { AuditFile } from '../store/audit.ts';
 import type { Store } from '../store/store.ts';
@@ -141,7 +142,7 @@ export function assembleController(host: HostAssembly, { store, shutdown, turns 
       memoryTrimmer.middleware,
       observation.middleware,
       ...guards,
-      ...(turns ? [whilePossible(turns, controller, (method, path) => app.definitionAt(method, path)?.keeps)] : []),
+      ...(turns ? [whilePossible(turns, controller, (method, path) => app.routeAt(method, path))] : []),
     ],
     lock,
     access: controller.access,
@@ -189,18 +190,16 @@ export function assembleStandby(host: HostAssembly, store: Store): App {
 }
 
 /** Refuses changes while the cluster cannot keep them; reading goes on. Others are acknowledged when their files and events are kept, too. */
-function whilePossible(
-  turns: Turns,
-  { keptEvents }: Controller,
-  keptBy: (method: string, path: string) => KeptFiles | undefined,
-): Handler {
+function whilePossible(turns: Turns, { keptEvents }: Controller, routeAt: App['routeAt']): Handler {
   return async (context, next) => {
     const { method, path } = context.req;
     if (['GET', 'HEAD', 'OPTIONS'].includes(method) || isOfCompute(path)) return next();
     const reason = turns.obstacle();
     if (reason !== undefined) return renderFailure(temporary(reason));
-    const files = keptBy(method, path);
-    const change = files === undefined ? next : () => keeping(turns, files, context, next);
+    const { definition: { keeps: files } = {}, params = {} } = routeAt(method, path) ?? {};
+    // As the route finds the lab, however the client spells its identifier.
+    const { project_id: named } = usualParams(params, (_name, text) => text);
+    const change = files === undefined ? next : () => keeping(turns, { files, named }, context, next);
     return keptEvents ? keptEvents.during(change) : change();
   };
 }
@@ -208,11 +207,10 @@ function whilePossible(
 /** Keeps the files that a change has made or removed. */
 async function keeping(
   turns: Turns,
-  files: KeptFiles,
+  { files, named }: { files: KeptFiles; named: string | undefined },
   context: Parameters<Handler>[0],
   next: () => Promise<void>,
 ): Promise<void> {
-  const named = PROJECT.exec(context.req.path)?.[1];
   const before = await turns.filesOf(files, named);
   await next();
   if (!context.res.ok) return;
@@ -224,5 +222,4 @@ async function keeping(
   await turns.keep([...before, ...after.filter(isNew)]);
 }
 
-const PROJECT = /^\/v[23]\/projects\/([^/]+)/;
 const isOfCompute = (path: string): boolean => path.startsWith('/v2/compute/');

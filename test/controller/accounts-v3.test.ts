@@ -571,6 +571,10 @@ test('on the host accounts are locked and unlocked, and the last admin is not', 
   assert.match(await user('unlock', 'bob'), /bob is unlocked/);
   assert.equal(await status(), 200);
   await assert.rejects(user('lock', 'ada'), /last admin/);
+  await assert.rejects(user('lock', 'bob', 'nobody', 'ada'), /no account "nobody".*\. Already locked: bob\.$/);
+  assert.match(await user('list'), /bob \(locked\)/);
+  await assert.rejects(user('unlock', 'nobody', 'bob'), /shows them\.$/);
+  assert.match(await user('list'), /bob \(locked\)/);
 });
 
 test('without accounts the routes serve the one administrator, and create no account', async (t) => {

@@ -1,14 +1,22 @@
-// One stream of events over a change of the controller: what the next one tells a client that comes back.
+// What the next controller has of an acknowledged change: one stream of events for clients that come back, and the files.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { loadConfig } from '../../src/config/load.ts';
 import { createAnnouncer } from '../../src/controller/events.ts';
 import { KeptEvents } from '../../src/controller/kept-events.ts';
 import type { Message } from '../../src/events/message.ts';
+import type { Fabric } from '../../src/fabric/fabric.ts';
+import { configureLog } from '../../src/host/log.ts';
+import { assembleController, assembleHost, type Turns } from '../../src/start/assembly.ts';
+import { AuditFile } from '../../src/store/audit.ts';
 import { Database } from '../../src/store/database.ts';
 import { StoredEvents } from '../../src/store/events.ts';
 import { MIGRATIONS } from '../../src/store/migrations.ts';
+import { Store } from '../../src/store/store.ts';
 import { scratchDirectory } from '../store/scratch.ts';
+
+configureLog({ write: () => {} });
 
 const LAB = { project_id: 'p1' };
 
@@ -188,4 +196,42 @@ test('controllers that end soon leave no more events than others', async (t) => 
   }
   const [row] = await database.all<{ count: number }>("SELECT COUNT(*) AS count FROM event WHERE bus = 'project'");
   assert.ok(row!.count <= 4_096 + 512, `${row!.count}`);
+});
+
+test('a change is acknowledged when the files of its lab are kept, however a client spells the lab', async (t) => {
+  const state = await scratchDirectory(t);
+  const flags = [{ section: 'Server' as const, key: 'port', value: '0', flag: '--port' }];
+  const { config } = loadConfig({ flags, environment: {}, workingDirectory: state, home: state, state });
+  await using store = await Store.open({ stateDirectory: state });
+  const kept: string[] = [];
+  const turns: Turns = {
+    obstacle: () => undefined,
+    filesOf: async (_kind, id = '') => ((await store.projects.get(id)) ? [{ path: id }] : []),
+    keep: async (shared) => void kept.push(...shared.map(({ path }) => path)),
+    audit: new AuditFile(state),
+  };
+  // A lab without nodes needs no fabric.
+  const host = assembleHost({ config, store, fabric: {} as Fabric });
+  const { app, controller: labs } = assembleController(host, { store, shutdown: () => {}, turns });
+  await labs.start(0);
+  try {
+    const made = await app.request('/v2/projects', { method: 'POST', body: '{"name":"lab"}' });
+    const { project_id: id } = (await made.json()) as { project_id: string };
+    const encoded = `%${id.charCodeAt(0).toString(16)}${id.slice(1)}`;
+    const changes = [
+      ...[id, encoded].map((spelled) => `POST /v2/projects/${spelled}/files/a`),
+      ...[id, encoded, id.toUpperCase(), id.replaceAll('-', '')].map(
+        (spelled) => `POST /v3/projects/${spelled}/files/a`,
+      ),
+      `DELETE /v3/projects/${encoded.toUpperCase()}`,
+    ];
+    for (const change of changes) {
+      const [method, path] = change.split(' ') as [string, string];
+      kept.length = 0;
+      const answer = await app.request(path, { method, body: method === 'POST' ? 'x' : null });
+      assert.deepEqual([answer.ok, kept], [true, [id]], change);
+    }
+  } finally {
+    await labs.stop();
+  }
 });

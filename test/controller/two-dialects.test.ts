@@ -245,6 +245,24 @@ test('what release 3.0.6 answers in its own way, /v3 does', async (t) => {
   assert.equal(await whole.text(), 'hello');
   const part = await server.request(file, { headers: { range: 'bytes=1-2' } });
   assert.deepEqual([part.status, await part.text()], [206, 'el']);
+  // A download goes on only with the file with which it began.
+  const fromTwo = async (path: string, tag: string) => {
+    const answer = await server.request(path, { headers: { range: 'bytes=2-', 'if-range': tag } });
+    return [answer.status, await answer.text()];
+  };
+  const goesOn = async (path: string, write: string) => {
+    const { headers } = await server.request(path, { method: 'GET' });
+    const tag = headers.get('etag')!;
+    assert.deepEqual(await fromTwo(path, tag), [206, 'llo']);
+    for (const other of [`W/${tag}`, headers.get('last-modified')!, '"other"'])
+      assert.deepEqual(await fromTwo(path, other), [200, 'hello']);
+    assert.ok((await server.request(write, { method: 'POST', body: 'later' })).ok);
+    assert.deepEqual(await fromTwo(path, tag), [200, 'later']);
+  };
+  await goesOn(file, file);
+  const image = '/v2/computes/local/qemu/images/part.img';
+  assert.ok((await server.request('/v2/compute/qemu/images/part.img', { method: 'POST', body: 'hello' })).ok);
+  await goesOn(image, '/v2/compute/qemu/images/part.img');
 
   // A template goes with its images, unless something else names them.
   const upload = (name: string) =>

@@ -1,14 +1,20 @@
 // What every route does: parameters, bodies, the forms of answers and errors, and the path as it stands on the wire.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { Failure } from '../../src/failures.ts';
 import { Authentication, oneAccount } from '../../src/http/access/authentication.ts';
 import { gate } from '../../src/http/access/gate.ts';
 import { App } from '../../src/http/app/app.ts';
-import { curlLine, type RecordedRequest } from '../../src/http/app/recording.ts';
+import { readFormBody } from '../../src/http/app/body.ts';
+import { curlLine, type RecordedRequest, recorder } from '../../src/http/app/recording.ts';
 import { route, socketRoute } from '../../src/http/app/route.ts';
+import { inDialect } from '../../src/http/v3/dialect.ts';
+import { v3RoutesOf } from '../../src/http/v3/form.ts';
 import { eventually } from '../eventually.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 
 const Thing = v.strictObject({
   name: v.pipe(v.string(), v.minLength(1)),
@@ -211,8 +217,55 @@ test('a recorded request can be pasted into a shell, whatever it holds', async (
       `curl -X GET 'http://127.0.0.1:3080/v2/things'`,
     ],
   );
-  const withToken = { method: 'GET', target: '/v3/projects?token=secret&x=1', body: {} };
-  assert.equal(curlLine('http://h', withToken), `curl -X GET 'http://h/v3/projects?token=TOKEN&x=1'`);
+});
+
+test('requests of both versions are recorded, none with a password or token', async (t) => {
+  const file = join(await scratchDirectory(t), 'recorded');
+  const User = v.object({ username: v.string(), password: v.string(), age: v.optional(v.number()) });
+  const { route: v3Route } = v3RoutesOf({ 'POST /v3/users': { body: User }, 'DELETE /v3/users': { status: 204 } });
+  const form = { read: readFormBody, type: 'application/x-www-form-urlencoded' };
+  const { route: formRoute } = v3RoutesOf({ 'POST /v3/form': { body: User } }, form);
+  const all = [
+    ...routes,
+    ...[route('POST /v2/computes', {}, () => undefined), inDialect(routes, 'POST /things')],
+    ...[inDialect(routes, 'GET /things'), inDialect(routes, 'GET /things/{thing_id}/files/{path:.+}')],
+    v3Route('POST /v3/users', () => undefined),
+    v3Route('DELETE /v3/users', () => undefined),
+    formRoute('POST /v3/form', () => undefined),
+  ];
+  const recorded = new App(all, { record: recorder(file, 'http://h') });
+  const send = async (method: string, target: string, body?: object | string) => {
+    const text = typeof body === 'object' ? JSON.stringify(body) : (body ?? null);
+    const type = typeof body === 'string' ? form.type : 'application/json';
+    const answer = await recorded.request(target, { method, body: text, headers: { 'content-type': type } });
+    assert.ok(answer.ok, `${method} ${target}: ${answer.status} ${await answer.text()}`);
+  };
+  await send('POST', '/v2/computes', { user: 'u', password: 'hidden', more: [{ Console_Password: 'hidden' }] });
+  await send('POST', '/v2/computes?p%61ssword=hidden&x=1', { password: null, access_token: 'hidden' });
+  await send('POST', '/v3/things', { name: 'a' });
+  await send('GET', '/v3/things?token=hidden&x=1');
+  await send('GET', `/v3/things/${crypto.randomUUID()}/files/a`);
+  await send('POST', '/v3/users', { username: 'u', password: 'hidden', age: '7' });
+  await send('POST', '/v3/form', 'username=u&password=hidden');
+  await send('DELETE', '/v3/users');
+  const json = `-H 'Content-Type: application/json' -d`;
+  const wanted = [
+    `POST 'http://h/v2/computes' -d '{"user":"u","password":"PASSWORD","more":[{"Console_Password":"PASSWORD"}]}'`,
+    `POST 'http://h/v2/computes?p%61ssword=PASSWORD&x=1' -d '{"password":null,"access_token":"TOKEN"}'`,
+    `POST 'http://h/v3/things' ${json} '{"name":"a"}'`,
+    `GET 'http://h/v3/things?token=TOKEN&x=1'`,
+    `POST 'http://h/v3/users' ${json} '{"username":"u","password":"PASSWORD","age":"7"}'`,
+    `DELETE 'http://h/v3/users'`,
+  ];
+  const lines = () =>
+    readFile(file, 'utf8').then(
+      (text) => text.trim().split('\n'),
+      () => [],
+    );
+  assert.deepEqual(
+    await eventually('all lines', lines, ({ length }) => length >= wanted.length),
+    wanted.map((line) => `curl -X ${line}`),
+  );
 });
 
 test('the gate asks for the password on every route and answers preflights of allowed origins only', async () => {

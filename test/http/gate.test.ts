@@ -1,8 +1,10 @@
 // The gate over the network: pages for people, proxies, tickets for WebSockets, and sockets that a new password ends.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { request as ask } from 'node:http';
+import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { Failure } from '../../src/failures.ts';
 import { configureLog } from '../../src/host/log.ts';
@@ -18,26 +20,57 @@ import { HttpServer } from '../../src/http/app/server.ts';
 
 const HTML = { accept: 'text/html,*/*;q=0.8', 'sec-fetch-mode': 'navigate' };
 
+/** Says how far `GET /v2/waiting` is, and lets `GET /v3/open` end. */
+const waiting = new EventEmitter();
+
 interface Served {
   port: number;
   account: { user: string; password: string };
   log: string;
+  admissions: Admissions;
+  /** How often the accounts were read. */
+  reads: number;
 }
 
 async function serve(t: TestContext): Promise<Served> {
-  const served: Served = { port: 0, account: { user: 'ann', password: 'the first' }, log: '' };
+  const account = { user: 'ann', password: 'the first' };
+  const authentication = new Authentication(() => {
+    served.reads++;
+    return oneAccount(served.account);
+  });
+  const admissions = new Admissions(authentication);
+  const served: Served = { port: 0, account, log: '', admissions, reads: 0 };
   configureLog({
     write: (line) => {
       served.log += line;
     },
   });
   t.after(() => configureLog({ write: () => {} }));
-  const authentication = new Authentication(() => oneAccount(served.account));
   const tickets = new Tickets();
-  const admissions = new Admissions(authentication);
   const routes = [
     ticketRoute(tickets, (path) => app.hasSocket(path)),
     route('GET /v2/who', {}, ({ client }) => ({ address: client.address })),
+    route('GET /v2/waiting', { raw: true }, async ({ signal }) => {
+      waiting.emit('begun');
+      await once(signal, 'abort');
+      // Whatever else ends with the connection has ended by then.
+      await sleep(20);
+      setImmediate(() => waiting.emit('answered'));
+      return new Response('late');
+    }),
+    route('GET /v3/open', { raw: true, open: true }, () => {
+      const [first, second] = ['first ', 'second'].map((text) => Buffer.from(text));
+      return new Response(
+        new ReadableStream<Uint8Array>({
+          async start(controller) {
+            controller.enqueue(first!);
+            await once(waiting, 'end');
+            controller.enqueue(second!);
+            controller.close();
+          },
+        }),
+      );
+    }),
     route('GET /v2/no', {}, () => {
       throw new Failure('forbidden', 'path: "<b>" leads elsewhere.');
     }),
@@ -45,7 +78,9 @@ async function serve(t: TestContext): Promise<Served> {
     socketRoute('/v2/other/ws', () => (socket) => socket.send('welcome')),
   ];
   const rules = { hosts: [], origins: [] };
-  const guards = gate({ rules, authentication, tickets, proxies: new TrustedProxies(['127.0.0.2/31']) });
+  const proxies = new TrustedProxies(['127.0.0.2/31']);
+  const definitionAt = (method: string, path: string) => app.definitionAt(method, path);
+  const guards = gate({ rules, authentication, tickets, proxies, definitionAt });
   const app: App = new App(routes, { middleware: [new Observation().middleware, ...guards], admissions });
   const server = new HttpServer(app, { host: '127.0.0.1', port: 0 });
   served.port = (await server.start()).port;
@@ -127,6 +162,21 @@ test('only a trusted proxy decides whether its client speaks HTTPS, and who it i
   assert.equal(JSON.parse(claimed.text).address, '127.0.0.1');
   const noProxy = { host: 'lab.local', origin: 'http://lab.local', 'x-forwarded-proto': 'https' };
   assert.equal((await fetchFrom(served, '/v2/who', { headers: noProxy, from: '127.0.0.2' })).status, 403);
+  // What a proxy appends need not be a plain address; what stands before it is forged.
+  for (const [item, address] of [
+    ['192.0.2.7:50000', '192.0.2.7'],
+    ['[2001:db8::7]:50000', '2001:db8::7'],
+    ['[2001:db8::7]', '2001:db8::7'],
+    ['2001:db8::7', '2001:db8::7'],
+    ['192.0.2.7, 127.0.0.3:50000', '192.0.2.7'],
+    ['unknown', '127.0.0.2'],
+    ['_hidden, 127.0.0.3', '127.0.0.2'],
+    ['', '127.0.0.2'],
+  ]) {
+    const headers = { host: 'localhost', 'x-forwarded-for': `198.51.100.9, ${item}` };
+    const { text } = await fetchFrom(served, '/v2/who', { headers, from: '127.0.0.2' });
+    assert.equal(JSON.parse(text).address, address, item);
+  }
 });
 
 test('a ticket opens its WebSocket once, from the address that asked, and is not logged', async (t) => {
@@ -194,4 +244,36 @@ test('a new password closes the WebSockets of the old one, those of tickets too,
   assert.equal(fresh.readyState, fresh.OPEN);
   assert.equal(await open(served, `/v2/other/ws?ticket=${JSON.parse(unused.text).ticket}`), 401);
   fresh.terminate();
+});
+
+test('what has ended is watched no more: answers whose clients left before them, and what has lost its right', async (t) => {
+  const served = await serve(t);
+  for (let count = 0; count < 3; count++) {
+    const client = connect(served.port, '127.0.0.1').on('error', () => {});
+    const [begun, answered] = [once(waiting, 'begun'), once(waiting, 'answered')];
+    client.write(
+      `GET /v2/waiting HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${basicHeader(served.account)}\r\n\r\n`,
+    );
+    await begun;
+    client.resetAndDestroy();
+    await answered;
+  }
+  served.reads = 0;
+  await served.admissions.check();
+  assert.equal(served.reads, 0);
+
+  let ends = 0;
+  served.admissions.watch({ tag: 'of a former password', end: () => ends++ });
+  await served.admissions.check();
+  await served.admissions.check();
+  assert.equal(ends, 1);
+});
+
+test('what needs no login is sent to its end', async (t) => {
+  const served = await serve(t);
+  const response = await fetch(`http://127.0.0.1:${served.port}/v3/open`);
+  assert.equal(response.status, 200);
+  await served.admissions.check();
+  waiting.emit('end');
+  assert.equal(await response.text(), 'first second');
 });

@@ -62,7 +62,7 @@ export function imageRoutes({ images, operations, user }: ImageRouteParts): Rout
       route('GET /v2/compute/{emulator}/images/{filename:.+}', async ({ params, headers }) => {
         const place = await images.find(kind, params.filename);
         if (place === undefined) throw missing(kind, params.filename);
-        return downloadFile(place.root, place.path, headers.get('range'));
+        return downloadFile(place.root, place.path, headers);
       }),
     ];
   });

@@ -39,7 +39,7 @@ export function projectRoutes(projects: Projects, events: EventBus<ComputeEvents
     }),
 
     route('GET /v2/compute/projects/{project_id}/files/{path:.+}', ({ params, headers }) =>
-      downloadFile(projects.get(params.project_id).path, params.path, headers.get('range')),
+      downloadFile(projects.get(params.project_id).path, params.path, headers),
     ),
 
     route('POST /v2/compute/projects/{project_id}/files/{path:.+}', async ({ params, stream, signal }) => {

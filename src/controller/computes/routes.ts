@@ -4,6 +4,7 @@ import type { ImageUser } from '../../api/objects.ts';
 import { COMPUTE_ROUTES } from '../../api/routes/computes.ts';
 import type { Operations } from '../../events/operations.ts';
 import { conflict, forbidden, invalid } from '../../failures.ts';
+import { partHeaders } from '../../http/app/files.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
 import type { Sharing } from '../accounts/sharing.ts';
@@ -136,8 +137,7 @@ export function computeRoutes(parts: ComputeRouteParts): Route[] {
       'GET /v2/computes/{compute_id}/{emulator}/images/{filename:.+}',
       async ({ params: { compute_id: id, emulator, filename }, headers: asked, signal }) => {
         const path = pathTo(emulator, `images/${filename}`);
-        const range = asked.get('range');
-        const options = { signal, limit: PASSED_ON_LIMIT_MS, ...(range !== null && { headers: { Range: range } }) };
+        const options = { signal, limit: PASSED_ON_LIMIT_MS, headers: partHeaders(asked) };
         const answer = await computes.answering(id).pass('GET', path, options);
         if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), `GET ${path}`);
         const headers = new Headers(answer.headers);

@@ -169,7 +169,7 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
     route('GET /v2/projects/{project_id}/files/{path:.+}', async ({ params, headers }) => {
       const project = await projects.settled(params.project_id);
       if (params.path.endsWith('.gns3')) await writer.flush(project.id);
-      return downloadFile(project.record.path, params.path, headers.get('range'));
+      return downloadFile(project.record.path, params.path, headers);
     }),
 
     route('POST /v2/projects/{project_id}/files/{path:.+}', async ({ params, stream, signal }) => {

@@ -31,12 +31,14 @@ export class Admissions {
   watch(lasting: Lasting): () => void {
     this.#lasting.add(lasting);
     this.#timer ??= setInterval(() => void this.check(), CHECK_MS).unref();
-    return () => {
-      this.#lasting.delete(lasting);
-      if (this.#lasting.size > 0) return;
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    };
+    return () => this.#forget(lasting);
+  }
+
+  #forget(lasting: Lasting): void {
+    this.#lasting.delete(lasting);
+    if (this.#lasting.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 
   /** @throws Failure `forbidden`, `not-found` if it is no longer allowed */
@@ -52,8 +54,10 @@ export class Admissions {
       try {
         await this.confirm(lasting);
       } catch (error) {
-        if (error instanceof Failure && ['forbidden', 'not-found'].includes(error.code)) lasting.end(error);
-        else log.debug('accounts cannot be read', { error: String(error) });
+        if (error instanceof Failure && ['forbidden', 'not-found'].includes(error.code)) {
+          this.#forget(lasting);
+          lasting.end(error);
+        } else log.debug('accounts cannot be read', { error: String(error) });
       }
     }
   }

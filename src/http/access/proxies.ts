@@ -23,12 +23,18 @@ export class TrustedProxies {
     if (!this.#proxies.includes(connection.address)) return connection;
     const scheme = listOf(header('x-forwarded-proto')).at(-1)?.toLowerCase();
     const secure = scheme === 'https' || (scheme !== 'http' && connection.secure);
-    // Each proxy appends its client. The last address that is not a trusted proxy is the client; earlier ones may be forged.
-    const address = listOf(header('x-forwarded-for')).findLast(
-      (name) => isAddress(name) && !this.#proxies.includes(name),
-    );
-    return { address: address ?? connection.address, secure };
+    // Each proxy appends its client. The last item that is not a trusted proxy is the client, even if it is no address: earlier ones may
+    // be forged.
+    const client = listOf(header('x-forwarded-for'))
+      .map(withoutPort)
+      .findLast((item) => !this.#proxies.includes(item));
+    return { address: client !== undefined && isAddress(client) ? client : connection.address, secure };
   }
+}
+
+/** Some proxies append `192.0.2.1:50000` or `[2001:db8::1]:50000`. */
+function withoutPort(item: string): string {
+  return item.replace(/^\[([^\]]*)\](?::\d+)?$|^([^:]+):\d+$/, '$1$2');
 }
 
 function listOf(header: string | undefined): string[] {

@@ -50,7 +50,7 @@ export interface AppEnvironment {
   /** The body of a GET: a Request cannot have one, but the release reads it. */
   body?: () => ReadableStream<Uint8Array>;
   /** The network response. */
-  outgoing?: { destroy(): void; once(event: 'close', over: () => void): void };
+  outgoing?: { readonly destroyed: boolean; destroy(): void; once(event: 'close', over: () => void): void };
   /** Set if the request is a complete WebSocket opening; called with the route's function for the open socket. */
   connect?: (connected: Connected) => void;
   /** Set for long-lived requests: throws if the client is no longer allowed. */
@@ -194,8 +194,13 @@ export class App {
 
   /** The definition of the route that matches, if one does. */
   definitionAt(method: string, target: string): RouteDefinition | undefined {
-    const path = this.#ready(target);
-    return this.#matches(method, path)[0]?.[0].definition;
+    return this.routeAt(method, target)?.definition;
+  }
+
+  /** The same with the parameters of the path, decoded. */
+  routeAt(method: string, target: string): { definition: RouteDefinition; params: Record<string, string> } | undefined {
+    const [match] = this.#matches(method, this.#ready(target));
+    return match && { definition: match[0].definition, params: decoded(match[1]) };
   }
 
   /** Whether `target` (path and query as sent) is a WebSocket route. */
@@ -265,7 +270,7 @@ export class App {
 
   async #dispatch([route, params]: Match, context: HonoContext): Promise<Response> {
     context.env.route = route.pattern;
-    const made = () => routeRequest(context, decoded(params));
+    const made = () => routeRequest(context, decoded(params), this.#record);
     const { client } = context.env;
     const identity = client?.identity;
     const access = this.#access;
@@ -309,7 +314,7 @@ export class App {
       }
       if (!route.definition.raw) {
         const sent = await readJsonBody(request.stream ?? context.env.body?.() ?? null);
-        this.#record?.({ method: route.method, target: targetOf(context.req.raw, context.env), body: sent });
+        request.record?.(sent);
         const body = mergeQuery(sent, request.query);
         refused.request = body;
         request.body = route.definition.body ? validatedBody(route.definition.body, body) : body;
@@ -319,7 +324,7 @@ export class App {
       tell?.(answer);
       const response = await render(answer, route, request.headers);
       const { outgoing } = context.env;
-      if (answer instanceof Response && outgoing) this.#lookAfter(outgoing, context);
+      if (answer instanceof Response && outgoing) this.#lookAfter(outgoing, route, context);
       return answer instanceof Response && outgoing ? breakingOff(response, outgoing, route.pattern) : response;
     } catch (error) {
       if (error instanceof MalformedBody) refused.request = error.request;
@@ -344,7 +349,9 @@ export class App {
   }
 
   /** Ends a long-lived response when its client is no longer allowed. */
-  #lookAfter(outgoing: NonNullable<AppEnvironment['outgoing']>, { env }: HonoContext): void {
+  #lookAfter(outgoing: NonNullable<AppEnvironment['outgoing']>, { definition }: Route, { env }: HonoContext): void {
+    // Everybody may read it; or the client has disconnected meanwhile, so that `close` does not come again.
+    if (definition.open || outgoing.destroyed) return;
     const over = this.admissions?.watch({
       tag: env.client?.identity?.tag,
       check: env.check,
@@ -388,7 +395,11 @@ function pathOfTarget(target: string): string {
   return end < 0 ? target : target.slice(0, end);
 }
 
-function routeRequest(context: HonoContext, params: Record<string, string>): RouteRequest {
+function routeRequest(
+  context: HonoContext,
+  params: Record<string, string>,
+  record: AppOptions['record'],
+): RouteRequest {
   const target = targetOf(context.req.raw, context.env);
   const search = target.indexOf('?');
   const raw = context.req.raw;
@@ -401,6 +412,7 @@ function routeRequest(context: HonoContext, params: Record<string, string>): Rou
     signal: raw.signal,
     host: raw.headers.get('host') ?? '',
     client: context.env.client ?? THIS_PROCESS,
+    ...(record && { record: (body: unknown) => record({ method: context.req.method, target, body }) }),
   };
 }
 

@@ -5,14 +5,25 @@ import { Readable } from 'node:stream';
 import { Failure, timedOut } from '../../failures.ts';
 import { openContainedForRead, type WriteOptions, writeContained } from '../../host/files/contained-files.ts';
 
+/** Headers of a request that ask for a part of a file. */
+const OF_PARTS = ['range', 'if-range'];
+
+/** What a request has of these headers, to pass it on. */
+export function partHeaders(asked: Headers): Record<string, string> {
+  return Object.fromEntries([...asked].filter(([name]) => OF_PARTS.includes(name)));
+}
+
 /**
  * Serves a file below `root`; its media type follows from its name.
- * @param range the requested range (RFC 9110, section 14.2): `bytes=N-` or `bytes=N-M`; otherwise the whole file is sent
+ * @param asked the request's headers: `Range` (RFC 9110, section 14.2) may be `bytes=N-` or `bytes=N-M`, and counts only if `If-Range`
+ *   (section 13.1.5) is missing or the file's tag; otherwise the whole file is sent
  * @throws Failure `forbidden`, `not-found`, `conflict` (a directory)
  */
-export async function downloadFile(root: string, path: string, range?: string | null): Promise<Response> {
+export async function downloadFile(root: string, path: string, asked = new Headers()): Promise<Response> {
   const { handle, stat } = await openContainedForRead(root, path);
-  const part = partOf(range ?? '', stat.size);
+  const tag = `"${stat.mtimeMs.toString(36)}-${stat.size.toString(36)}"`;
+  const isSame = (asked.get('if-range') ?? tag) === tag;
+  const part = isSame ? partOf(asked.get('range') ?? '', stat.size) : undefined;
   const { start, end } = part ?? { start: 0, end: stat.size - 1 };
   const headers = {
     'Content-Type': await mediaType(path),
@@ -20,7 +31,7 @@ export async function downloadFile(root: string, path: string, range?: string | 
     'Accept-Ranges': 'bytes',
     ...(part && { 'Content-Range': `bytes ${start}-${end}/${stat.size}` }),
     'Last-Modified': stat.mtime.toUTCString(),
-    ETag: `"${stat.mtimeMs.toString(36)}-${stat.size.toString(36)}"`,
+    ETag: tag,
     // A page stored in a project must not get the rights of this server's pages.
     'Content-Security-Policy': 'sandbox',
     'X-Content-Type-Options': 'nosniff',

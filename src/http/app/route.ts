@@ -26,6 +26,8 @@ export interface RouteRequest<Pattern extends string = string, Body = unknown> {
   /** The `Host` header, returned to clients where the server's own address is a wildcard. */
   host: string;
   client: RequestClient;
+  /** Notes the JSON body as sent; for raw routes that read one by themselves. */
+  record?: (body: unknown) => void;
 }
 
 export interface RequestClient {

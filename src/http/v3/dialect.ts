@@ -86,6 +86,7 @@ export function inDialect(routes: readonly Route[], spelling: string, difference
       const raw = twin.definition.raw === true;
       const query = difference.query?.(request.query) ?? (raw ? request.query : {});
       const sent = raw || method === 'GET' ? {} : await sentIn(request, difference);
+      if (!raw) request.record?.(sent);
       const body = raw ? undefined : bodyOf(twin, sent, difference, params);
       const problem = difference.problem?.(request.query, params);
       if (problem !== undefined) throw new WrongRequest(problem);

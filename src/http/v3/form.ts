@@ -119,7 +119,9 @@ function inV3Form(
   const { body: schema, raw } = given.definition;
   const handle = async (request: RouteRequest): Promise<Answer> => {
     const params = usualParams(request.params as Record<string, string>);
-    const body = schema === undefined ? undefined : validatedLeniently(schema, await read(request));
+    const sent = schema === undefined ? {} : await read(request);
+    if (!raw && type === JSON_TYPE) request.record?.(sent);
+    const body = schema && validatedLeniently(schema, sent);
     const answer = await given.handle({ ...request, params, body });
     if (answer === undefined || answer instanceof Response || answer instanceof JsonText) return answer;
     return new JsonText(JSON.stringify(answer), { 'Content-Type': JSON_TYPE });
