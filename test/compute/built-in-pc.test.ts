@@ -113,6 +113,26 @@ test('a built-in PC keeps its settings in startup.vpc, as the API shows it, and 
   assert.deepEqual(await lab.expect(200, 'GET', `${pc}/addresses`), []);
 });
 
+test('a PC whose console is flooded with commands does not keep others waiting, nor the server', async (t) => {
+  const lab = await startLab(t, builtIn());
+  const project = await lab.project();
+  const [flooded, other] = await Promise.all(
+    ['PC1', 'PC2'].map(async (name) => {
+      const pc = await lab.node(project, 'vpcs', { name });
+      const { console } = await lab.expect(200, 'POST', `${pc}/start`);
+      const client = await Client.open(t, console);
+      await client.sees(/VPCS> $/);
+      return client;
+    }),
+  );
+  flooded!.send('?\r'.repeat(512 * 1024));
+  const began = performance.now();
+  for (let line = 0; line < 20; line++) await type(other!, `echo ${line}`);
+  assert.ok(performance.now() - began < 5000, `${performance.now() - began} ms`);
+  flooded!.send('\x03');
+  await flooded!.sees(/VPCS> \r\n\rVPCS> $/);
+});
+
 test('`quit` stops a built-in PC, and so does a script that ends with it', async (t) => {
   const lab = await startLab(t, builtIn());
   const project = await lab.project();
