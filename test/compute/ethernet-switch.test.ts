@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { SwitchConsole } from '../../src/compute/emulators/ethernet_switch/console.ts';
 import type { Body } from '../body.ts';
 import { BROADCAST, frame, mac } from '../fabric/frames.ts';
 import { until } from '../fabric/peers.ts';
@@ -117,6 +118,58 @@ class Terminal {
     return this.text;
   }
 }
+
+test('the console holds 64 KiB of commands; Ctrl+C and the end of the last client drop them', async () => {
+  let asked = 0;
+  let answer = Promise.withResolvers<void>();
+  const { console } = new SwitchConsole({
+    name: 'SW',
+    macTable: async () => {
+      asked++;
+      await answer.promise;
+      return [];
+    },
+    clearMacTable: async () => {},
+    listPorts: async () => [],
+  });
+  let shown = '';
+  const attach = () =>
+    console.attach({
+      description: 'a test',
+      send: (output) => {
+        shown += output.toString('latin1');
+      },
+      queuedBytes: 0,
+      close: () => {},
+    });
+  const client = attach();
+  for (let kibibytes = 0; kibibytes < 1024; kibibytes += 16) client.input(Buffer.from('mac\n'.repeat(4096)));
+  answer.resolve();
+  const held = 1 + (64 * 1024) / 4;
+  await until(async () => asked >= held && /SW> $/.test(shown));
+  assert.ok(asked <= held + 1, `${asked} commands ran`);
+
+  answer = Promise.withResolvers();
+  asked = 0;
+  client.input(Buffer.from('mac\n'.repeat(10)));
+  client.input(Buffer.from('mac\x03mac\n'));
+  shown = '';
+  answer.resolve();
+  await until(async () => /No addresses[\s\S]*SW> mac[\s\S]*No addresses[\s\S]*SW> $/.test(shown));
+  assert.equal(asked, 2);
+
+  answer = Promise.withResolvers();
+  asked = 0;
+  client.input(Buffer.from('mac\n'.repeat(10)));
+  client.detach();
+  const next = attach();
+  answer.resolve();
+  shown = '';
+  await until(async () => /No addresses[\s\S]*SW> $/.test(shown));
+  next.input(Buffer.from('mac 7\n'));
+  await until(async () => /mac 7[\s\S]*SW> $/.test(shown));
+  assert.equal(asked, 2);
+});
 
 test('the telnet console shows ports and addresses, edits its line, and comes and goes with console_type', async (t) => {
   const { lab, node } = await started(t, { console_type: 'telnet', ports_mapping: [access(0, 1), access(1, 1)] });
