@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { SwitchConsole } from '../../src/compute/emulators/ethernet_switch/console.ts';
 import type { Body } from '../body.ts';
@@ -212,6 +212,33 @@ test('the telnet console shows ports and addresses, edits its line, and comes an
   assert.equal(refused.code, 'ECONNREFUSED');
   await lab.expect(200, 'PUT', node, { console_type: 'telnet' });
   await new Terminal(t, console).shows(/Core> $/);
+});
+
+test('a refused change leaves ports and console as they were', async (t) => {
+  const { lab, node } = await started(t);
+  const { console, ports_mapping } = await lab.expect(200, 'GET', node);
+  await lab.peer(t, node, 0);
+  const isOpen = async (): Promise<boolean> => {
+    const socket = connect(console, '127.0.0.1');
+    t.after(() => socket.destroy());
+    return once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+  };
+  await lab.expect(409, 'PUT', node, { console_type: 'telnet', ports_mapping: [access(0, 1)] });
+  assert.equal((await lab.expect(200, 'GET', node)).console_type, 'none');
+  assert.equal(await isOpen(), false);
+
+  const occupier = createServer().listen(console, '127.0.0.1');
+  await once(occupier, 'listening');
+  const other = ports_mapping.map((port: Body) => ({ ...port, vlan: 7 }));
+  await lab.expect(409, 'PUT', node, { name: 'Other', console_type: 'telnet', ports_mapping: other });
+  const after = await lab.expect(200, 'GET', node);
+  assert.deepEqual([after.name, after.console_type, after.ports_mapping], ['SW', 'none', ports_mapping]);
+  await once(occupier.close(), 'close');
+  await lab.expect(200, 'PUT', node, { console_type: 'telnet', ports_mapping: other });
+  assert.equal(await isOpen(), true);
 });
 
 test('a console port that is taken is replaced by a free one', async (t) => {
