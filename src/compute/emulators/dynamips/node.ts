@@ -2,12 +2,12 @@
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import type { DynamipsCreate, DynamipsUpdate } from '../../../api/kinds/dynamips.ts';
-import { messageOf } from '../../../failures.ts';
 import { findImage, type Image } from '../../images/references.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
 import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
 import { type NodeChange, ProgramNode } from '../../nodes/lifecycle/program-node.ts';
 import type { SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
+import { warnOfUnsaved } from '../../nodes/lifecycle/unsaved-warning.ts';
 import { type NodeIdentity, nodeDirectory } from '../../nodes/node.ts';
 import { SWITCH_NIOS } from '../../nodes/ports/nio.ts';
 import type { NodePort, PortRules } from '../../nodes/ports/port.ts';
@@ -233,12 +233,8 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
 
   async #save(runtime: RouterRuntime): Promise<void> {
     if (runtime.ended) return;
-    try {
-      await this.#configurations.save(runtime.hypervisor, runtime.kept.vm_name);
-    } catch (error) {
-      const message = `The configuration of ${this.name} could not be saved: ${messageOf(error)}`;
-      this.services.events.emit('log.warning', { message }, this.project.id);
-    }
+    const { hypervisor, kept } = runtime;
+    await warnOfUnsaved(this, this.services, this.#configurations.save(hypervisor, kept.vm_name));
   }
 
   async #goOn(runtime: RouterRuntime): Promise<void> {

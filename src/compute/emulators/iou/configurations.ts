@@ -1,15 +1,17 @@
 // A router's configurations as files of its node, written to its NVRAM and saved from it.
-import { readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure, messageOf } from '../../../failures.ts';
+import { Failure } from '../../../failures.ts';
 import { openContainedForRead, writeContained } from '../../../host/files/contained-files.ts';
 import { readBounded } from '../../../host/files/regular-file.ts';
-import { log } from '../../../host/log.ts';
 import { refusal } from './image.ts';
 import { readNvram, writeNvram } from './nvram.ts';
 
 export const STARTUP = 'startup-config.cfg';
 export const PRIVATE = 'private-config.cfg';
+
+/** A file that exists while the NVRAM may have configurations that are not saved: from a start to the save at the end. */
+const UNSAVED = 'unsaved-configuration';
 
 /** Limits of an image's NVRAM in KiB. */
 const NVRAM = { least: 8, most: 1024 };
@@ -81,25 +83,36 @@ export async function fillNvram(place: NodePlace, applicationId: number, kibibyt
   const former = await nvramOf(place, applicationId);
   const nvram = writeNvram(former, { startup, private: own }, kibibytes);
   await writeContained(place.root, `${place.path}/${nvramName(applicationId)}`, nvram, { createParents: true });
+  await writeContained(place.root, `${place.path}/${UNSAVED}`, '', { createParents: true });
 }
 
-/** Saves the router's configurations, if the node has any. Failures are logged. */
+/** Saves the router's configurations, if the node has any. */
 export async function saveFromNvram(place: NodePlace, applicationId: number): Promise<void> {
-  try {
-    const [startup, own] = [await readConfiguration(place, STARTUP), await readConfiguration(place, PRIVATE)];
-    if (!startup?.length && !own?.length) return;
-    const nvram = await nvramOf(place, applicationId);
-    if (nvram === undefined) return;
-    const saved = readNvram(nvram);
-    if (saved.startup.length > 0 && !startup?.equals(saved.startup)) {
-      // The switch's VLAN data belongs to it.
-      await writeContained(place.root, `${place.path}/${STARTUP}`, saved.startup, { createParents: true });
-    }
-    if (!saved.private?.length || saved.private.equals(EMPTY_PRIVATE) || own?.equals(saved.private)) return;
-    await writeConfiguration(place, PRIVATE, saved.private);
-  } catch (thrown) {
-    log.warn('the configurations of a router cannot be saved', { node: place.path, reason: messageOf(thrown) });
+  const [startup, own] = [await readConfiguration(place, STARTUP), await readConfiguration(place, PRIVATE)];
+  if (!startup?.length && !own?.length) return;
+  const nvram = await nvramOf(place, applicationId);
+  if (nvram === undefined) return;
+  const saved = readNvram(nvram);
+  if (saved.startup.length > 0 && !startup?.equals(saved.startup)) {
+    // The switch's VLAN data belongs to it.
+    await writeContained(place.root, `${place.path}/${STARTUP}`, saved.startup, { createParents: true });
   }
+  if (!saved.private?.length || saved.private.equals(EMPTY_PRIVATE) || own?.equals(saved.private)) return;
+  await writeConfiguration(place, PRIVATE, saved.private);
+}
+
+/** The same after the router's end. */
+export async function saveLast(place: NodePlace, applicationId: number): Promise<void> {
+  await saveFromNvram(place, applicationId);
+  await rm(join(place.root, place.path, UNSAVED), { force: true });
+}
+
+/** The same before the next start, if an earlier end left something unsaved that is newer than the node's file. */
+export async function saveLeft(place: NodePlace, applicationId: number): Promise<void> {
+  const changed = async (name: string): Promise<number | undefined> =>
+    (await stat(join(place.root, place.path, name)).catch(() => undefined))?.mtimeMs;
+  const [unsaved, nvram, startup = 0] = await Promise.all([UNSAVED, nvramName(applicationId), STARTUP].map(changed));
+  if (unsaved !== undefined && nvram !== undefined && nvram > startup) await saveFromNvram(place, applicationId);
 }
 
 const nvramOf = ({ root, path }: NodePlace, applicationId: number): Promise<Buffer | undefined> =>
