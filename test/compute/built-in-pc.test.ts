@@ -143,9 +143,15 @@ test('`quit` stops a built-in PC, and so does a script that ends with it', async
   client.send('quit\r');
   await lab.told('node.updated', ({ node_id, status }) => node_id === id && status === 'stopped');
   await client.ends();
-  const scripted = await lab.node(project, 'vpcs', { name: 'PC2', startup_script: 'quit\n' });
-  const { node_id: other } = await lab.expect(200, 'POST', `${scripted}/start`);
+  assert.match((await lab.told('log.info')).message, /^PC1 /);
+  const scripted = await lab.node(project, 'vpcs', { name: 'PC2', startup_script: 'quit\necho on\nsave\n' });
+  const { node_id: other, node_directory: directory } = await lab.expect(200, 'POST', `${scripted}/start`);
   await lab.told('node.updated', ({ node_id, status }) => node_id === other && status === 'stopped');
+  assert.equal(await readFile(join(directory, 'startup.vpc'), 'utf8'), 'quit\necho on\nsave\n');
+  assert.deepEqual(
+    lab.messages.filter(({ action }) => action === 'log.error'),
+    [],
+  );
 });
 
 test('beyond 256 built-in PCs of a project no two have the same MAC address', async (t) => {
