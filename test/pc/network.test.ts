@@ -6,6 +6,7 @@ import { fold, sumOf } from '../../src/pc/checksum.ts';
 import { dhcpBytes, MESSAGE, OPTION, parseDhcp } from '../../src/pc/dhcp-message.ts';
 import { dnsAnswer, dnsQuery, RECORD } from '../../src/pc/dns.ts';
 import { freeMacNumber, pcMac } from '../../src/pc/mac.ts';
+import { FLAG, parseSegment, type Segment, segmentBytes } from '../../src/pc/tcp-segment.ts';
 import { udpMessage } from '../../src/pc/udp.ts';
 import { seededIntegers } from '../seeded.ts';
 import { type TestPc, twoPcs, type Wire } from './wire.ts';
@@ -291,6 +292,34 @@ test('frames of any length and content are survived, and the PC answers afterwar
   one.type('ip 10.0.0.1/24');
   two.type('ip 10.0.0.2/24');
   assert.match(one.type('ping 10.0.0.2 -c 1'), /icmp_seq=1 ttl=64/);
+});
+
+test('a TCP connection stays while its peer sends, and ends after a minute of silence', () => {
+  const { two, wire } = twoPcs();
+  addRouter(wire, () => undefined);
+  two.type('ping 10.0.0.254 -c 1');
+  const [source, destination] = [Buffer.from([10, 0, 0, 254]), Buffer.from([10, 0, 0, 2])];
+  let [sequence, acknowledgement] = [1000, 0];
+  const hears = (flags: number, data = Buffer.alloc(0)): Segment | undefined => {
+    const from = wire.seen.length;
+    const segment = { from: 40_000, to: 9000, sequence, acknowledgement, flags, window: 65_535, data };
+    const packet = ipv4(source, destination, 6, segmentBytes(source, destination, segment));
+    two.pc.receive(Buffer.concat([pcMac(1), PEER_MAC, Buffer.from([8, 0]), packet]));
+    sequence += data.length + (flags & FLAG.syn ? 1 : 0);
+    const answer = wire.seen.slice(from).at(-1)?.subarray(14);
+    if (answer === undefined) return undefined;
+    const payload = answer.subarray(20, answer.readUInt16BE(2));
+    return parseSegment({ source: destination, destination: source, payload } as never);
+  };
+  acknowledgement = hears(FLAG.syn)!.sequence + 1;
+  hears(FLAG.ack);
+  for (let seconds = 0; seconds < 180; seconds += 20) {
+    wire.run(20_000);
+    const { flags, acknowledgement: taken } = hears(FLAG.ack | FLAG.psh, Buffer.from('data'))!;
+    assert.deepEqual([flags, taken], [FLAG.ack, sequence], `after ${seconds} s`);
+  }
+  wire.run(61_000);
+  assert.equal(hears(FLAG.ack | FLAG.psh, Buffer.from('data'))!.flags & FLAG.rst, FLAG.rst);
 });
 
 test('two PCs that echo each other’s echoes come to rest', () => {
