@@ -188,27 +188,98 @@ test('DHCP gives an address, keeps it up before it ends, and gives it back', () 
   assert.equal(pc.type('ip dhcp'), "DDD\nCan't find dhcp server\n");
 });
 
-test('a lease that is not renewed ends, and the address with it', () => {
-  const { wire } = twoPcs();
-  const pc = wire.add().start();
-  const server = Buffer.from([10, 0, 0, 254]);
-  addRouter(wire, (packet) => {
+/** A DHCP server behind the wire, which may be away, and refuses requests for any but its address. */
+class DhcpServer {
+  readonly id = Buffer.from([10, 0, 0, 254]);
+  address = Buffer.from([10, 0, 0, 51]);
+  isHere = true;
+  /** What it was asked: the type of each message, and whether all servers were asked. */
+  heard: [type: number, all: boolean][] = [];
+
+  constructor(wire: Wire) {
+    addRouter(wire, (packet) => this.#answer(packet));
+  }
+
+  #answer(packet: Buffer): Buffer | undefined {
     const message = packet[9] === 17 ? parseDhcp(packet.subarray(28)) : undefined;
     if (message?.operation !== 1) return undefined;
-    const type = message.options.get(OPTION.type)![0] === MESSAGE.discover ? MESSAGE.offer : MESSAGE.ack;
+    const asked = message.options.get(OPTION.type)![0]!;
+    this.heard.push([asked, packet[16] === 255]);
+    if (!this.isHere) return undefined;
+    const wanted = message.options.get(OPTION.requested) ?? packet.subarray(12, 16);
+    const agrees = wanted.equals(this.address) ? MESSAGE.ack : MESSAGE.nak;
     const options = new Map([
-      [OPTION.type, Buffer.from([type])],
-      [OPTION.server, server],
-      [OPTION.lease, Buffer.from([0, 0, 0, 60])],
+      [OPTION.type, Buffer.from([asked === MESSAGE.discover ? MESSAGE.offer : agrees])],
+      [OPTION.server, this.id],
+      [OPTION.lease, Buffer.from([0, 0, 2, 0x58])],
     ]);
     const data = dhcpBytes({ ...message, operation: 2, options }, false);
-    Buffer.from([10, 0, 0, 51]).copy(data, 16);
-    return ipv4(server, Buffer.alloc(4, 255), 17, udpMessage(server, Buffer.alloc(4, 255), { from: 67, to: 68, data }));
-  });
+    this.address.copy(data, 16);
+    const all = Buffer.alloc(4, 255);
+    return ipv4(this.id, all, 17, udpMessage(this.id, all, { from: 67, to: 68, data }));
+  }
+}
+
+test('a lease that is not renewed is asked of all servers, ends, and is asked for again', () => {
+  const { wire } = twoPcs();
+  const pc = wire.add().start();
+  const server = new DhcpServer(wire);
   assert.match(pc.type('ip dhcp'), /DORA IP 10\.0\.0\.51\/24/);
-  wire.peer = () => {};
+  server.isHere = false;
+  server.heard = [];
+  wire.run(520_000);
+  assert.ok(server.heard.length >= 2 && server.heard.every(([type, all]) => type === MESSAGE.request && !all));
+  server.heard = [];
   wire.run(70_000);
+  assert.ok(server.heard.length >= 1 && server.heard.every(([type, all]) => type === MESSAGE.request && all));
+  assert.match(pc.type('show ip'), /IP\/MASK {5}: 10\.0\.0\.51\/24/);
+  wire.run(20_000);
   assert.match(pc.type('show ip'), /IP\/MASK {5}: 0\.0\.0\.0\/0/);
+  pc.type('save');
+  assert.equal(pc.files.get('startup.vpc'), 'ip dhcp\n');
+  server.isHere = true;
+  server.address = Buffer.from([10, 0, 0, 52]);
+  wire.run(60_000);
+  assert.match(pc.type('show ip'), /IP\/MASK {5}: 10\.0\.0\.52\/24/);
+  pc.type('clear ip');
+  server.heard = [];
+  wire.run(1_000_000);
+  assert.deepEqual(server.heard, []);
+});
+
+test('all servers may prolong a lease whose own one is away', () => {
+  const { wire } = twoPcs();
+  const pc = wire.add().start();
+  const server = new DhcpServer(wire);
+  pc.type('ip dhcp');
+  server.isHere = false;
+  wire.run(520_000);
+  server.isHere = true;
+  wire.run(70_000);
+  server.heard = [];
+  wire.run(200_000);
+  assert.deepEqual(server.heard, []);
+  assert.match(pc.type('show ip'), /IP\/MASK {5}: 10\.0\.0\.51\/24/);
+});
+
+test('a lease that its server refuses is given up at once for another one', () => {
+  const { wire } = twoPcs();
+  const pc = wire.add().start();
+  const server = new DhcpServer(wire);
+  pc.type('ip dhcp');
+  server.address = Buffer.from([10, 0, 0, 52]);
+  server.heard = [];
+  wire.run(301_000);
+  assert.match(pc.type('show ip'), /IP\/MASK {5}: 10\.0\.0\.52\/24/);
+  assert.deepEqual(
+    server.heard.map(([type]) => type),
+    [MESSAGE.request, MESSAGE.discover, MESSAGE.request],
+  );
+  server.address = Buffer.from([10, 0, 0, 53]);
+  assert.equal(pc.type('ip dhcp -r'), 'RDORA IP 10.0.0.53/24\n');
+  server.address = Buffer.from([10, 0, 0, 54]);
+  wire.run(301_000);
+  assert.match(pc.type('show ip'), /IP\/MASK {5}: 10\.0\.0\.54\/24/);
 });
 
 test('names are looked up with and without the domain, and answers to other questions are no answers', () => {
