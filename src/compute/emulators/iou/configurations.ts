@@ -1,9 +1,9 @@
 // A router's configurations as files of its node, written to its NVRAM and saved from it.
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure } from '../../../failures.ts';
-import { openContainedForRead, writeContained } from '../../../host/files/contained-files.ts';
-import { readBounded } from '../../../host/files/regular-file.ts';
+import { writeContained } from '../../../host/files/contained-files.ts';
+import { readBytes } from '../../nodes/files.ts';
+import { replaceHostname } from '../../nodes/renaming.ts';
 import { refusal } from './image.ts';
 import { readNvram, writeNvram } from './nvram.ts';
 
@@ -45,11 +45,10 @@ export async function writeConfiguration(place: NodePlace, name: string, text: s
 
 /** Replaces the router's name. */
 export async function renameIn(place: NodePlace, name: string, undo?: AsyncDisposableStack): Promise<void> {
-  // As bytes: the rest need not be UTF-8.
   const text = (await readConfiguration(place, STARTUP))?.toString('latin1');
-  const line = `hostname ${Buffer.from(name).toString('latin1')}`;
-  const renamed = text?.replace(/^hostname [^\r\n]*/gm, () => line);
-  if (text !== undefined && renamed !== undefined && renamed !== text) {
+  if (text === undefined) return;
+  const renamed = replaceHostname(text, name);
+  if (renamed !== text) {
     undo?.defer(() => writeConfiguration(place, STARTUP, Buffer.from(text, 'latin1')));
     await writeConfiguration(place, STARTUP, Buffer.from(renamed, 'latin1'));
   }
@@ -117,17 +116,6 @@ export async function saveLeft(place: NodePlace, applicationId: number): Promise
 
 const nvramOf = ({ root, path }: NodePlace, applicationId: number): Promise<Buffer | undefined> =>
   readBytes(root, `${path}/${nvramName(applicationId)}`, NVRAM.most * 1024);
-
-async function readBytes(root: string, path: string, most: number): Promise<Buffer | undefined> {
-  try {
-    const { handle } = await openContainedForRead(root, path);
-    await using file = handle;
-    return await readBounded(file, most, path);
-  } catch (thrown) {
-    if (thrown instanceof Failure && (thrown.code === 'not-found' || thrown.code === 'too-large')) return undefined;
-    throw thrown;
-  }
-}
 
 async function namesBeginning(directory: string, beginning: string): Promise<string[]> {
   const names = await readdir(directory).catch(() => []);
