@@ -308,16 +308,19 @@ test('names are looked up with and without the domain, and answers to other ques
   assert.equal(dnsQuery(7, `${'x'.repeat(64)}.test`, RECORD.A), undefined);
 });
 
-test('an address by router advertisement, and packets beyond the link by that router', () => {
-  const { one, wire } = twoPcs();
+/** A router that advertises networks, each as `<flags> <valid lifetime> <network>`; without networks it is silent. */
+function advertise(wire: Wire, ...networks: string[]): void {
   const router = parseAddress('fe80::99')!;
   wire.peer = (frame) => {
-    if (frame.readUInt16BE(12) !== 0x86dd || frame[54] !== 133) return;
-    const prefix = Buffer.concat([
-      Buffer.from('030440c000000e1000000e1000000000', 'hex'),
-      parseAddress('2001:db8:5::')!,
-    ]);
-    const message = Buffer.concat([Buffer.from('86000000400007080000000000000000', 'hex'), prefix]);
+    if (frame.readUInt16BE(12) !== 0x86dd || frame[54] !== 133 || networks.length === 0) return;
+    const prefixes = networks.map((network) => {
+      const [flags, lifetime, address] = network.split(' ');
+      return Buffer.concat([
+        Buffer.from(`030440${flags}${lifetime!.padStart(8, '0').repeat(2)}00000000`, 'hex'),
+        parseAddress(address!)!,
+      ]);
+    });
+    const message = Buffer.concat([Buffer.from('86000000400007080000000000000000', 'hex'), ...prefixes]);
     const all = parseAddress('ff02::1')!;
     const pseudo = Buffer.concat([router, all, Buffer.from([0, 0, 0, message.length, 0, 0, 0, 58])]);
     message.writeUInt16BE(fold(sumOf(message, sumOf(pseudo))), 2);
@@ -325,14 +328,27 @@ test('an address by router advertisement, and packets beyond the link by that ro
     const ethernet = Buffer.concat([Buffer.from('333300000001', 'hex'), PEER_MAC, Buffer.from([0x86, 0xdd])]);
     wire.frames.push({ frame: Buffer.concat([ethernet, header, message]), from: undefined });
   };
+}
+
+test('an address by router advertisement, and packets beyond the link by that router', () => {
+  const { one, wire } = twoPcs();
+  one.type('ip 2001:db8:1::1/64 2001:db8:1::ff');
+  // Networks without the A flag, and those that are over, give no address (RFC 4862, 5.5.3).
+  advertise(wire, '80 e10 2001:db8:3::', 'c0 0 2001:db8:4::');
+  assert.match(one.type('ip auto'), /^No router answers/);
+  one.type('save');
+  assert.match(one.files.get('startup.vpc')!, /^ip 2001:db8:1::1\/64 2001:db8:1::ff$/m);
+  advertise(wire, '80 e10 2001:db8:3::', 'c0 0 2001:db8:4::', 'c0 e10 2001:db8:5::', 'c0 e10 2001:db8:6::');
   assert.equal(
     one.type('ip auto'),
     'GLOBAL SCOPE      : 2001:db8:5:0:250:79ff:fe66:6800/64\nROUTER LINK-LAYER : 02:00:00:00:00:99\n',
   );
+  one.type('save');
+  assert.match(one.files.get('startup.vpc')!, /^ip auto$/m);
   wire.peer = () => {};
   assert.match(one.type('ping 2001:db8:9::1 -c 1'), /2001:db8:9::1 icmp6_seq=1 timeout/);
   const ping = wire.seen.findLast((frame) => frame.readUInt16BE(12) === 0x86dd && frame[54] === 128)!;
-  assert.ok(ping.subarray(0, 6).equals(PEER_MAC));
+  assert.ok(ping.subarray(0, 6).equals(PEER_MAC), 'the manual gateway is forgotten');
 });
 
 test('frames of any length and content are survived, and the PC answers afterwards', () => {
