@@ -267,7 +267,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
         if (!this.runtime) throw refusal(`${this.name} has ended; see its console for the reason.`);
         return await find(this.runtime, search);
       } catch (error) {
-        if (search.signal.aborted) await this.#goBackTo(idlepc);
+        await this.#goBackTo(idlepc);
         throw error;
       } finally {
         this.#search = undefined;
@@ -277,7 +277,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
     });
   }
 
-  /** Restores the value after a cancelled search. */
+  /** Restores the value after a cancelled or failed search. */
   async #goBackTo(idlepc: string): Promise<void> {
     this.#noteIdleValue(idlepc);
     await this.runtime?.vm('set_idle_pc_online', 0, idlepc || '0x0').catch(() => undefined);
