@@ -122,6 +122,24 @@ test('Ctrl+C ends a command and what was typed ahead; other input waits for the 
   assert.match(one.text, /kept\r\n\rVPCS> $/);
 });
 
+test('Ctrl+C in one piece with its command ends it, and CR LF is one Enter and no key', () => {
+  const { wire, one } = twoPcs();
+  const from = one.text.length;
+  one.pc.input('ping 10.0.0.2 -t\rsho\x03echo kept\r');
+  wire.run(5000);
+  assert.doesNotMatch(one.text.slice(from), /icmp_seq/);
+  assert.match(one.text, /\^C\r\n\r\n\rVPCS> echo kept\r\nkept\r\n\rVPCS> $/);
+  for (const pieces of [['sleep\r\n'], ['sleep\r', '\n'], ['sleep 0 wait\n']]) {
+    for (const piece of pieces) one.pc.input(piece);
+    wire.run(1000);
+    assert.doesNotMatch(one.text, /> $/, `${pieces}`);
+    one.pc.input('\r\n');
+    wire.run(1000);
+    assert.match(one.text, /\n\rVPCS> $/);
+    assert.doesNotMatch(one.text, /VPCS> \r\n\rVPCS> $/);
+  }
+});
+
 test('ten thousand pasted lines all run, in order', () => {
   const wire = new Wire();
   const pc = wire.add().start();

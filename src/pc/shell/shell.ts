@@ -27,6 +27,8 @@ export class Shell {
   readonly #editor: LineEditor;
   #running: Running | undefined;
   #held = '';
+  /** The last character that was taken. */
+  #previous = '';
   /** Waits for any key. */
   #awaitKey: (() => void) | undefined;
   #scripts = 0;
@@ -108,8 +110,15 @@ export class Shell {
         }
       }
       const character = this.#held[at]!;
+      // CR LF is one Enter: the LF behind a command's CR is no key.
+      if (character === '\n' && this.#previous === '\r') {
+        at++;
+        this.#previous = '';
+        continue;
+      }
       if (this.#awaitKey !== undefined) {
         at++;
+        this.#previous = character;
         this.#awaitKey();
         continue;
       }
@@ -123,6 +132,7 @@ export class Shell {
         break;
       }
       at++;
+      this.#previous = character;
       const typed = this.#editor.key(character);
       if (typed?.kind === 'interrupt') this.#pc.print(this.#prompt);
       if (typed?.kind === 'line') {
