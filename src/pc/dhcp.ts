@@ -14,7 +14,7 @@ const FOREVER_SECONDS = 0xffff_ffff;
 const DEFAULT_LEASE_SECONDS = 86_400;
 /** The longest that a timer takes. */
 const LONGEST_SECONDS = 2_000_000;
-/** Between requests for a lease that nobody prolongs (RFC 2131, 4.4.5), and between attempts to get another one. */
+/** Between requests for a lease that no server prolongs (RFC 2131, 4.4.5), and between attempts to get another one. */
 const LEAST_REPEAT_SECONDS = 60;
 const RETRY_SECONDS = 30;
 
@@ -233,7 +233,7 @@ export class DhcpClient {
     this.#keeping.start();
   }
 
-  /** Renews the lease in time, asks all servers if its own does not answer, and begins anew when it has ended. */
+  /** Renews the lease in time, asks all servers if its own does not answer, and asks for another one when it has ended. */
   *#keepUp(): Job {
     for (;;) {
       const { lease } = this;
