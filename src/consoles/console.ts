@@ -35,6 +35,8 @@ export interface ConsoleSource {
   resize?(columns: number, rows: number): void;
   /** Sends a serial Break. Programs without a serial line get Ctrl+C. */
   sendBreak?(): void;
+  /** Called when the last client has left. */
+  abandon?(): void;
 }
 
 interface Attached {
@@ -197,7 +199,9 @@ export class Console {
   #detach(attached: Attached): void {
     if (!this.#clients.delete(attached)) return;
     clients -= 1;
-    if (this.#clients.size === 0) this.#stopChecking();
+    if (this.#clients.size > 0) return;
+    this.#stopChecking();
+    this.#source.abandon?.();
   }
 
   #stopChecking(): void {

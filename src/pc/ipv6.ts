@@ -63,7 +63,7 @@ export class Ipv6 {
   #reassembly: Reassembly | undefined;
   #identification = Math.floor(Math.random() * 0xffff_ffff);
   /** Waits for a router's word. */
-  #advertised: ((network: Buffer | undefined) => void) | undefined;
+  #advertised: ((network: Buffer) => void) | undefined;
 
   constructor(link: Link, timers: Timers, deliver: (packet: Arrived) => void) {
     this.linkLocal = lasting(linkLocal(link.mac));
@@ -110,8 +110,9 @@ export class Ipv6 {
       this.#discover(ALL_ROUTERS, NEIGHBOUR.routerSolicitation, Buffer.alloc(4), OPTION.sourceMac);
     };
     this.#advertised = (network) => {
-      if (network === undefined) return;
       stop();
+      // The router that advertises takes the place of a configured one.
+      this.gateway = undefined;
       this.settings = { address: lasting(autoconfigured(network, this.#link.mac)), prefix: 64 };
       done(true);
     };
@@ -255,9 +256,11 @@ export class Ipv6 {
     } else if (this.router?.address.equals(source)) this.router = undefined;
     const mtu = option(advertisement, 16, OPTION.mtu)?.readUInt32BE(2);
     if (mtu !== undefined && mtu >= LEAST_MTU && mtu <= LARGEST_PACKET_BYTES) this.mtu = mtu;
-    const prefix = option(advertisement, 16, OPTION.prefix);
-    const isUsable = prefix !== undefined && prefix.length >= 30 && prefix[0] === 64 && (prefix[1]! & AUTONOMOUS) !== 0;
-    this.#advertised?.(isUsable ? prefix.subarray(14, 22) : undefined);
+    const usable = options(advertisement, 16, OPTION.prefix).find(
+      (prefix) =>
+        prefix.length >= 30 && prefix[0] === 64 && (prefix[1]! & AUTONOMOUS) !== 0 && prefix.readUInt32BE(2) > 0,
+    );
+    if (usable !== undefined) this.#advertised?.(usable.subarray(14, 22));
   }
 
   #solicit(target: Buffer): void {
@@ -292,15 +295,21 @@ export class Ipv6 {
   }
 }
 
-/** The option's bytes after its type and length; undefined if missing. */
+/** The first option of the type; undefined if missing. */
 function option(message: Buffer, start: number, type: number): Buffer | undefined {
+  return options(message, start, type)[0];
+}
+
+/** The bytes of each option of the type, after its type and length. */
+function options(message: Buffer, start: number, type: number): Buffer[] {
+  const found: Buffer[] = [];
   for (let at = start; at + 8 <= message.length; ) {
     const length = message[at + 1]! * 8;
-    if (length === 0 || at + length > message.length) return undefined;
-    if (message[at] === type) return message.subarray(at + 2, at + length);
+    if (length === 0 || at + length > message.length) break;
+    if (message[at] === type) found.push(message.subarray(at + 2, at + length));
     at += length;
   }
-  return undefined;
+  return found;
 }
 
 function header(packet: Departing, source: Buffer, next: number, length: number): Buffer {

@@ -66,7 +66,7 @@ export class TcpServed {
     this.#unacknowledged = acknowledgement;
     this.#flying = undefined;
     this.#retries = 0;
-    this.#wait(IDLE_MS, () => this.end());
+    this.#waitIdle();
     if ((flying.flags & FLAG.fin) === 0) return true;
     this.end();
     return false;
@@ -75,6 +75,7 @@ export class TcpServed {
   #hearData({ sequence, flags, data }: Segment): void {
     const isFinal = (flags & FLAG.fin) !== 0;
     if (data.length === 0 && !isFinal) return;
+    if (this.#flying === undefined) this.#waitIdle();
     const fits = !this.#echoes || this.#queue.length + data.length <= WINDOW_BYTES;
     if (sequence === this.#expected && fits && !this.#peerHasEnded) {
       this.#expected = (sequence + data.length + (isFinal ? 1 : 0)) >>> 0;
@@ -116,6 +117,10 @@ export class TcpServed {
     const sequence = this.#unacknowledged + (isPureAnswer ? this.#flying!.length : 0);
     const window = this.#echoes ? WINDOW_BYTES - this.#queue.length : WINDOW_BYTES;
     this.#send({ ...this.#ports, sequence, acknowledgement: this.#expected, flags, window, data });
+  }
+
+  #waitIdle(): void {
+    this.#wait(IDLE_MS, () => this.end());
   }
 
   #wait(milliseconds: number, ring: () => void): void {

@@ -113,6 +113,26 @@ test('a built-in PC keeps its settings in startup.vpc, as the API shows it, and 
   assert.deepEqual(await lab.expect(200, 'GET', `${pc}/addresses`), []);
 });
 
+test('a PC whose console is flooded with commands does not keep others waiting, nor the server', async (t) => {
+  const lab = await startLab(t, builtIn());
+  const project = await lab.project();
+  const [flooded, other] = await Promise.all(
+    ['PC1', 'PC2'].map(async (name) => {
+      const pc = await lab.node(project, 'vpcs', { name });
+      const { console } = await lab.expect(200, 'POST', `${pc}/start`);
+      const client = await Client.open(t, console);
+      await client.sees(/VPCS> $/);
+      return client;
+    }),
+  );
+  flooded!.send('?\r'.repeat(512 * 1024));
+  const began = performance.now();
+  for (let line = 0; line < 20; line++) await type(other!, `echo ${line}`);
+  assert.ok(performance.now() - began < 5000, `${performance.now() - began} ms`);
+  flooded!.send('\x03');
+  await flooded!.sees(/VPCS> \r\n\rVPCS> $/);
+});
+
 test('`quit` stops a built-in PC, and so does a script that ends with it', async (t) => {
   const lab = await startLab(t, builtIn());
   const project = await lab.project();
@@ -123,9 +143,15 @@ test('`quit` stops a built-in PC, and so does a script that ends with it', async
   client.send('quit\r');
   await lab.told('node.updated', ({ node_id, status }) => node_id === id && status === 'stopped');
   await client.ends();
-  const scripted = await lab.node(project, 'vpcs', { name: 'PC2', startup_script: 'quit\n' });
-  const { node_id: other } = await lab.expect(200, 'POST', `${scripted}/start`);
+  assert.match((await lab.told('log.info')).message, /^PC1 /);
+  const scripted = await lab.node(project, 'vpcs', { name: 'PC2', startup_script: 'quit\necho on\nsave\n' });
+  const { node_id: other, node_directory: directory } = await lab.expect(200, 'POST', `${scripted}/start`);
   await lab.told('node.updated', ({ node_id, status }) => node_id === other && status === 'stopped');
+  assert.equal(await readFile(join(directory, 'startup.vpc'), 'utf8'), 'quit\necho on\nsave\n');
+  assert.deepEqual(
+    lab.messages.filter(({ action }) => action === 'log.error'),
+    [],
+  );
 });
 
 test('beyond 256 built-in PCs of a project no two have the same MAC address', async (t) => {

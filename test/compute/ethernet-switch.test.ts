@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { SwitchConsole } from '../../src/compute/emulators/ethernet_switch/console.ts';
 import type { Body } from '../body.ts';
 import { BROADCAST, frame, mac } from '../fabric/frames.ts';
 import { until } from '../fabric/peers.ts';
@@ -118,6 +119,58 @@ class Terminal {
   }
 }
 
+test('the console holds 64 KiB of commands; Ctrl+C and the end of the last client drop them', async () => {
+  let asked = 0;
+  let answer = Promise.withResolvers<void>();
+  const { console } = new SwitchConsole({
+    name: 'SW',
+    macTable: async () => {
+      asked++;
+      await answer.promise;
+      return [];
+    },
+    clearMacTable: async () => {},
+    listPorts: async () => [],
+  });
+  let shown = '';
+  const attach = () =>
+    console.attach({
+      description: 'a test',
+      send: (output) => {
+        shown += output.toString('latin1');
+      },
+      queuedBytes: 0,
+      close: () => {},
+    });
+  const client = attach();
+  for (let kibibytes = 0; kibibytes < 1024; kibibytes += 16) client.input(Buffer.from('mac\n'.repeat(4096)));
+  answer.resolve();
+  const held = 1 + (64 * 1024) / 4;
+  await until(async () => asked >= held && /SW> $/.test(shown));
+  assert.ok(asked <= held + 1, `${asked} commands ran`);
+
+  answer = Promise.withResolvers();
+  asked = 0;
+  client.input(Buffer.from('mac\n'.repeat(10)));
+  client.input(Buffer.from('mac\x03mac\n'));
+  shown = '';
+  answer.resolve();
+  await until(async () => /No addresses[\s\S]*SW> mac[\s\S]*No addresses[\s\S]*SW> $/.test(shown));
+  assert.equal(asked, 2);
+
+  answer = Promise.withResolvers();
+  asked = 0;
+  client.input(Buffer.from('mac\n'.repeat(10)));
+  client.detach();
+  const next = attach();
+  answer.resolve();
+  shown = '';
+  await until(async () => /No addresses[\s\S]*SW> $/.test(shown));
+  next.input(Buffer.from('mac 7\n'));
+  await until(async () => /mac 7[\s\S]*SW> $/.test(shown));
+  assert.equal(asked, 2);
+});
+
 test('the telnet console shows ports and addresses, edits its line, and comes and goes with console_type', async (t) => {
   const { lab, node } = await started(t, { console_type: 'telnet', ports_mapping: [access(0, 1), access(1, 1)] });
   const { console } = await lab.expect(200, 'GET', node);
@@ -159,6 +212,33 @@ test('the telnet console shows ports and addresses, edits its line, and comes an
   assert.equal(refused.code, 'ECONNREFUSED');
   await lab.expect(200, 'PUT', node, { console_type: 'telnet' });
   await new Terminal(t, console).shows(/Core> $/);
+});
+
+test('a refused change leaves ports and console as they were', async (t) => {
+  const { lab, node } = await started(t);
+  const { console, ports_mapping } = await lab.expect(200, 'GET', node);
+  await lab.peer(t, node, 0);
+  const isOpen = async (): Promise<boolean> => {
+    const socket = connect(console, '127.0.0.1');
+    t.after(() => socket.destroy());
+    return once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+  };
+  await lab.expect(409, 'PUT', node, { console_type: 'telnet', ports_mapping: [access(0, 1)] });
+  assert.equal((await lab.expect(200, 'GET', node)).console_type, 'none');
+  assert.equal(await isOpen(), false);
+
+  const occupier = createServer().listen(console, '127.0.0.1');
+  await once(occupier, 'listening');
+  const other = ports_mapping.map((port: Body) => ({ ...port, vlan: 7 }));
+  await lab.expect(409, 'PUT', node, { name: 'Other', console_type: 'telnet', ports_mapping: other });
+  const after = await lab.expect(200, 'GET', node);
+  assert.deepEqual([after.name, after.console_type, after.ports_mapping], ['SW', 'none', ports_mapping]);
+  await once(occupier.close(), 'close');
+  await lab.expect(200, 'PUT', node, { console_type: 'telnet', ports_mapping: other });
+  assert.equal(await isOpen(), true);
 });
 
 test('a console port that is taken is replaced by a free one', async (t) => {

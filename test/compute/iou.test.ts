@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, readFile, readlink, rm, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readlink, rm, rmdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { eventually } from '../eventually.ts';
@@ -133,6 +133,48 @@ test('a router finds its configuration in its NVRAM, and what it saves is read b
   await console.says('save hostname R4');
   await router.stop();
   assert.equal(await configuration(), 'hostname R4\n');
+});
+
+test('a configuration that the router saved and the server could not is saved before the next start', {
+  skip,
+}, async (t) => {
+  const all = await routers(t);
+  const router = await Router.make(all, { startup_config_content: 'hostname R1\n' });
+  const file = join(router.directory, 'startup-config.cfg');
+  const shown = async (): Promise<string> => (await router.console(t)).says('show');
+  await router.start();
+  await rm(file);
+  await mkdir(file);
+  await (await router.console(t)).says('save hostname R2');
+  const { message } = await all.lab.told('log.warning');
+  assert.match(message, /^The configuration of N1 could not be saved: .*startup-config\.cfg/);
+  await router.stop();
+
+  const refused = await all.lab.expect(409, 'POST', `${router.path}/start`, { license_check: false });
+  assert.equal(refused.exception, 'IOUError');
+  assert.match(refused.message, /N1 saved.*nvram_\d{5}.*startup-config\.cfg/);
+  await rmdir(file);
+  await writeFile(file, 'hostname R1\n');
+  await utimes(file, 1, 1);
+  await router.start();
+  assert.equal(await readFile(file, 'utf8'), 'hostname R2\n');
+  assert.match(await shown(), /^\[hostname R2\n/);
+  await router.stop();
+
+  // Copies and imports have times of their own: after an orderly end, times prove nothing.
+  await writeFile(file, 'hostname R3\n');
+  await utimes(file, 1, 1);
+  await router.start();
+  assert.match(await shown(), /^\[hostname R3\n/);
+  // A user's change that is newer than the router's counts.
+  await rm(file);
+  await mkdir(file);
+  await (await router.console(t)).says('save hostname R4');
+  await router.stop();
+  await rmdir(file);
+  await writeFile(file, 'hostname R5\n');
+  await router.start();
+  assert.match(await shown(), /^\[hostname R5\n/);
 });
 
 test('a router gets its options, a map of its ports and a link to its image, and leaves nothing but its files', {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -89,6 +89,39 @@ async function virtualBox(t: TestContext) {
 }
 
 const pipeOf = (folder: string, node: string): string => join(tmpdir(), folder, node.split('/').at(-1)!);
+
+test('a machine has no console in a folder that another user may have made', async (t) => {
+  const { lab, calls, project } = await virtualBox(t);
+  const [temporary, foreign, before] = [await scratchDirectory(t), await scratchDirectory(t), process.env.TMPDIR];
+  process.env.TMPDIR = temporary;
+  t.after(() => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  });
+  const node = await lab.node(project, 'virtualbox', { vmname: 'web', adapters: 1, headless: true });
+  const folder = join(temporary, 'gns3_vbox');
+  const refuses = async (): Promise<void> => {
+    const refused = await lab.expect(409, 'POST', `${node}/start`);
+    assert.match(refused.message, /gns3_vbox belongs to another user/);
+    assert.ok(calls().every((line) => !line.includes('startvm')));
+  };
+  symlinkSync(foreign, folder);
+  await refuses();
+  rmSync(folder);
+  if (process.getuid!() === 0) {
+    mkdirSync(folder);
+    chownSync(folder, 12_345, 12_345);
+    await refuses();
+    rmSync(folder, { recursive: true });
+  }
+  mkdirSync(folder);
+  chmodSync(folder, 0o777);
+  const started = lab.expect(204, 'POST', `${node}/start`);
+  await eventually('the machine to start', () => calls().some((line) => line.includes('startvm')));
+  assert.equal(statSync(folder).mode & 0o777, 0o700);
+  await serialPort(t, pipeOf('gns3_vbox', node));
+  await started;
+});
 
 test('VirtualBox is asked to start, link, suspend and end a machine, whose frames and console come here', async (t) => {
   const { lab, calls, project } = await virtualBox(t);

@@ -1,5 +1,7 @@
 // The search for the idle values of routers, with the real Dynamips.
 import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { noDynamips, READY, type Routers, router, routers, Typist } from './router-support.ts';
 
@@ -37,6 +39,16 @@ suite('idle values', { concurrency: 3 }, () => {
     const proposals = await lab.expect(200, 'GET', `${path}/idlepc_proposals`);
     assert.match(proposals[0], /^0x800080[0-9a-f]{2} \[\d+\]$/);
     assert.equal((await lab.expect(200, 'GET', path)).idlepc, '0x0');
+  });
+
+  test('a search that fails leaves the idle value as it was', { skip }, async (t) => {
+    const made = await routers(t, ['c3600'], { console: [12_300, 12_399], udp: [14_300, 14_399] });
+    const { lab } = made;
+    const path = await router(made, 'c3600', 'c3600', { idlepc: '0x12345678' });
+    const { image } = await lab.expect(200, 'GET', path);
+    await rm(join(lab.config.Server.images_path, 'IOS', image));
+    await lab.expect(409, 'GET', `${path}/auto_idlepc`);
+    assert.equal((await lab.expect(200, 'GET', path)).idlepc, '0x12345678');
   });
 
   test('a search ends when its client goes, and when the router is stopped; then all is as before', {

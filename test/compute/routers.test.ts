@@ -78,6 +78,34 @@ test('configurations go into a router, come out of it, and follow its name and i
   assert.deepEqual((await lab.expect(200, 'GET', project)).project_id, project.split('/').at(-1));
 });
 
+test('configurations need not be UTF-8, and of a name only whole words are replaced', { skip }, async (t) => {
+  const made = await routers(t, ['c3600']);
+  const { lab, directory } = made;
+  const given = {
+    startup_config_content: 'hostname %h\nline é\n',
+    private_config_content: 'key AR1B R1-a R1.lab R1\n',
+  };
+  const path = await router(made, 'c3600', 'c3600', { name: 'R1', ...given });
+  const configs = join(directory, 'project-files/dynamips', path.split('/').at(-1)!, 'configs');
+  const startup = join(configs, 'i1_startup-config.cfg');
+  assert.equal(await readFile(startup, 'utf8'), '!\nhostname R1\nline é\n');
+  await lab.expect(200, 'PUT', path, { name: 'R2' });
+  assert.equal(await readFile(startup, 'utf8'), '!\nhostname R2\nline é\n');
+  assert.equal(await readFile(join(configs, 'i1_private-config.cfg'), 'utf8'), '!\nkey AR1B R1-a R2.lab R2\n');
+  const text = '!\nhostname R2\nbanner motd ^C Acc\xe8s r\xe9serv\xe9 ^C\nend\n';
+  await writeFile(startup, text, 'latin1');
+  await lab.expect(204, 'POST', `${path}/start`);
+  await writeFile(startup, '');
+  await lab.expect(204, 'POST', `${path}/stop`);
+  assert.equal(await readFile(startup, 'latin1'), text);
+  await lab.expect(200, 'PUT', path, { name: 'R3' });
+  assert.equal(await readFile(startup, 'latin1'), text.replace('R2', 'R3'));
+  const copy = await router(made, 'c3600', 'c3600', { name: 'R4' });
+  await lab.expect(201, 'POST', `${path}/duplicate`, { destination_node_id: copy.split('/').at(-1) });
+  const copied = join(directory, 'project-files/dynamips', copy.split('/').at(-1)!, 'configs/i2_startup-config.cfg');
+  assert.equal(await readFile(copied, 'latin1'), text.replace('R2', 'R4'));
+});
+
 test('a router that runs is suspended, goes on, is switched off and on, and is gone with its ports', {
   skip,
 }, async (t) => {

@@ -6,6 +6,7 @@ import { fold, sumOf } from '../../src/pc/checksum.ts';
 import { dhcpBytes, MESSAGE, OPTION, parseDhcp } from '../../src/pc/dhcp-message.ts';
 import { dnsAnswer, dnsQuery, RECORD } from '../../src/pc/dns.ts';
 import { freeMacNumber, pcMac } from '../../src/pc/mac.ts';
+import { FLAG, parseSegment, type Segment, segmentBytes } from '../../src/pc/tcp-segment.ts';
 import { udpMessage } from '../../src/pc/udp.ts';
 import { seededIntegers } from '../seeded.ts';
 import { type TestPc, twoPcs, type Wire } from './wire.ts';
@@ -187,27 +188,98 @@ test('DHCP gives an address, keeps it up before it ends, and gives it back', () 
   assert.equal(pc.type('ip dhcp'), "DDD\nCan't find dhcp server\n");
 });
 
-test('a lease that is not renewed ends, and the address with it', () => {
-  const { wire } = twoPcs();
-  const pc = wire.add().start();
-  const server = Buffer.from([10, 0, 0, 254]);
-  addRouter(wire, (packet) => {
+/** A DHCP server behind the wire, which may be away, and refuses requests for any but its address. */
+class DhcpServer {
+  readonly id = Buffer.from([10, 0, 0, 254]);
+  address = Buffer.from([10, 0, 0, 51]);
+  isHere = true;
+  /** What it was asked: the type of each message, and whether all servers were asked. */
+  heard: [type: number, all: boolean][] = [];
+
+  constructor(wire: Wire) {
+    addRouter(wire, (packet) => this.#answer(packet));
+  }
+
+  #answer(packet: Buffer): Buffer | undefined {
     const message = packet[9] === 17 ? parseDhcp(packet.subarray(28)) : undefined;
     if (message?.operation !== 1) return undefined;
-    const type = message.options.get(OPTION.type)![0] === MESSAGE.discover ? MESSAGE.offer : MESSAGE.ack;
+    const asked = message.options.get(OPTION.type)![0]!;
+    this.heard.push([asked, packet[16] === 255]);
+    if (!this.isHere) return undefined;
+    const wanted = message.options.get(OPTION.requested) ?? packet.subarray(12, 16);
+    const agrees = wanted.equals(this.address) ? MESSAGE.ack : MESSAGE.nak;
     const options = new Map([
-      [OPTION.type, Buffer.from([type])],
-      [OPTION.server, server],
-      [OPTION.lease, Buffer.from([0, 0, 0, 60])],
+      [OPTION.type, Buffer.from([asked === MESSAGE.discover ? MESSAGE.offer : agrees])],
+      [OPTION.server, this.id],
+      [OPTION.lease, Buffer.from([0, 0, 2, 0x58])],
     ]);
     const data = dhcpBytes({ ...message, operation: 2, options }, false);
-    Buffer.from([10, 0, 0, 51]).copy(data, 16);
-    return ipv4(server, Buffer.alloc(4, 255), 17, udpMessage(server, Buffer.alloc(4, 255), { from: 67, to: 68, data }));
-  });
+    this.address.copy(data, 16);
+    const all = Buffer.alloc(4, 255);
+    return ipv4(this.id, all, 17, udpMessage(this.id, all, { from: 67, to: 68, data }));
+  }
+}
+
+test('a lease that is not renewed is asked of all servers, ends, and is asked for again', () => {
+  const { wire } = twoPcs();
+  const pc = wire.add().start();
+  const server = new DhcpServer(wire);
   assert.match(pc.type('ip dhcp'), /DORA IP 10\.0\.0\.51\/24/);
-  wire.peer = () => {};
+  server.isHere = false;
+  server.heard = [];
+  wire.run(520_000);
+  assert.ok(server.heard.length >= 2 && server.heard.every(([type, all]) => type === MESSAGE.request && !all));
+  server.heard = [];
   wire.run(70_000);
+  assert.ok(server.heard.length >= 1 && server.heard.every(([type, all]) => type === MESSAGE.request && all));
+  assert.match(pc.type('show ip'), /IP\/MASK {5}: 10\.0\.0\.51\/24/);
+  wire.run(20_000);
   assert.match(pc.type('show ip'), /IP\/MASK {5}: 0\.0\.0\.0\/0/);
+  pc.type('save');
+  assert.equal(pc.files.get('startup.vpc'), 'ip dhcp\n');
+  server.isHere = true;
+  server.address = Buffer.from([10, 0, 0, 52]);
+  wire.run(60_000);
+  assert.match(pc.type('show ip'), /IP\/MASK {5}: 10\.0\.0\.52\/24/);
+  pc.type('clear ip');
+  server.heard = [];
+  wire.run(1_000_000);
+  assert.deepEqual(server.heard, []);
+});
+
+test('all servers may prolong a lease whose own one is away', () => {
+  const { wire } = twoPcs();
+  const pc = wire.add().start();
+  const server = new DhcpServer(wire);
+  pc.type('ip dhcp');
+  server.isHere = false;
+  wire.run(520_000);
+  server.isHere = true;
+  wire.run(70_000);
+  server.heard = [];
+  wire.run(200_000);
+  assert.deepEqual(server.heard, []);
+  assert.match(pc.type('show ip'), /IP\/MASK {5}: 10\.0\.0\.51\/24/);
+});
+
+test('a lease that its server refuses is given up at once for another one', () => {
+  const { wire } = twoPcs();
+  const pc = wire.add().start();
+  const server = new DhcpServer(wire);
+  pc.type('ip dhcp');
+  server.address = Buffer.from([10, 0, 0, 52]);
+  server.heard = [];
+  wire.run(301_000);
+  assert.match(pc.type('show ip'), /IP\/MASK {5}: 10\.0\.0\.52\/24/);
+  assert.deepEqual(
+    server.heard.map(([type]) => type),
+    [MESSAGE.request, MESSAGE.discover, MESSAGE.request],
+  );
+  server.address = Buffer.from([10, 0, 0, 53]);
+  assert.equal(pc.type('ip dhcp -r'), 'RDORA IP 10.0.0.53/24\n');
+  server.address = Buffer.from([10, 0, 0, 54]);
+  wire.run(301_000);
+  assert.match(pc.type('show ip'), /IP\/MASK {5}: 10\.0\.0\.54\/24/);
 });
 
 test('names are looked up with and without the domain, and answers to other questions are no answers', () => {
@@ -236,16 +308,19 @@ test('names are looked up with and without the domain, and answers to other ques
   assert.equal(dnsQuery(7, `${'x'.repeat(64)}.test`, RECORD.A), undefined);
 });
 
-test('an address by router advertisement, and packets beyond the link by that router', () => {
-  const { one, wire } = twoPcs();
+/** A router that advertises networks, each as `<flags> <valid lifetime> <network>`; without networks it is silent. */
+function advertise(wire: Wire, ...networks: string[]): void {
   const router = parseAddress('fe80::99')!;
   wire.peer = (frame) => {
-    if (frame.readUInt16BE(12) !== 0x86dd || frame[54] !== 133) return;
-    const prefix = Buffer.concat([
-      Buffer.from('030440c000000e1000000e1000000000', 'hex'),
-      parseAddress('2001:db8:5::')!,
-    ]);
-    const message = Buffer.concat([Buffer.from('86000000400007080000000000000000', 'hex'), prefix]);
+    if (frame.readUInt16BE(12) !== 0x86dd || frame[54] !== 133 || networks.length === 0) return;
+    const prefixes = networks.map((network) => {
+      const [flags, lifetime, address] = network.split(' ');
+      return Buffer.concat([
+        Buffer.from(`030440${flags}${lifetime!.padStart(8, '0').repeat(2)}00000000`, 'hex'),
+        parseAddress(address!)!,
+      ]);
+    });
+    const message = Buffer.concat([Buffer.from('86000000400007080000000000000000', 'hex'), ...prefixes]);
     const all = parseAddress('ff02::1')!;
     const pseudo = Buffer.concat([router, all, Buffer.from([0, 0, 0, message.length, 0, 0, 0, 58])]);
     message.writeUInt16BE(fold(sumOf(message, sumOf(pseudo))), 2);
@@ -253,14 +328,27 @@ test('an address by router advertisement, and packets beyond the link by that ro
     const ethernet = Buffer.concat([Buffer.from('333300000001', 'hex'), PEER_MAC, Buffer.from([0x86, 0xdd])]);
     wire.frames.push({ frame: Buffer.concat([ethernet, header, message]), from: undefined });
   };
+}
+
+test('an address by router advertisement, and packets beyond the link by that router', () => {
+  const { one, wire } = twoPcs();
+  one.type('ip 2001:db8:1::1/64 2001:db8:1::ff');
+  // Networks without the A flag, and those that are over, give no address (RFC 4862, 5.5.3).
+  advertise(wire, '80 e10 2001:db8:3::', 'c0 0 2001:db8:4::');
+  assert.match(one.type('ip auto'), /^No router answers/);
+  one.type('save');
+  assert.match(one.files.get('startup.vpc')!, /^ip 2001:db8:1::1\/64 2001:db8:1::ff$/m);
+  advertise(wire, '80 e10 2001:db8:3::', 'c0 0 2001:db8:4::', 'c0 e10 2001:db8:5::', 'c0 e10 2001:db8:6::');
   assert.equal(
     one.type('ip auto'),
     'GLOBAL SCOPE      : 2001:db8:5:0:250:79ff:fe66:6800/64\nROUTER LINK-LAYER : 02:00:00:00:00:99\n',
   );
+  one.type('save');
+  assert.match(one.files.get('startup.vpc')!, /^ip auto$/m);
   wire.peer = () => {};
   assert.match(one.type('ping 2001:db8:9::1 -c 1'), /2001:db8:9::1 icmp6_seq=1 timeout/);
   const ping = wire.seen.findLast((frame) => frame.readUInt16BE(12) === 0x86dd && frame[54] === 128)!;
-  assert.ok(ping.subarray(0, 6).equals(PEER_MAC));
+  assert.ok(ping.subarray(0, 6).equals(PEER_MAC), 'the manual gateway is forgotten');
 });
 
 test('frames of any length and content are survived, and the PC answers afterwards', () => {
@@ -291,6 +379,34 @@ test('frames of any length and content are survived, and the PC answers afterwar
   one.type('ip 10.0.0.1/24');
   two.type('ip 10.0.0.2/24');
   assert.match(one.type('ping 10.0.0.2 -c 1'), /icmp_seq=1 ttl=64/);
+});
+
+test('a TCP connection stays while its peer sends, and ends after a minute of silence', () => {
+  const { two, wire } = twoPcs();
+  addRouter(wire, () => undefined);
+  two.type('ping 10.0.0.254 -c 1');
+  const [source, destination] = [Buffer.from([10, 0, 0, 254]), Buffer.from([10, 0, 0, 2])];
+  let [sequence, acknowledgement] = [1000, 0];
+  const hears = (flags: number, data = Buffer.alloc(0)): Segment | undefined => {
+    const from = wire.seen.length;
+    const segment = { from: 40_000, to: 9000, sequence, acknowledgement, flags, window: 65_535, data };
+    const packet = ipv4(source, destination, 6, segmentBytes(source, destination, segment));
+    two.pc.receive(Buffer.concat([pcMac(1), PEER_MAC, Buffer.from([8, 0]), packet]));
+    sequence += data.length + (flags & FLAG.syn ? 1 : 0);
+    const answer = wire.seen.slice(from).at(-1)?.subarray(14);
+    if (answer === undefined) return undefined;
+    const payload = answer.subarray(20, answer.readUInt16BE(2));
+    return parseSegment({ source: destination, destination: source, payload } as never);
+  };
+  acknowledgement = hears(FLAG.syn)!.sequence + 1;
+  hears(FLAG.ack);
+  for (let seconds = 0; seconds < 180; seconds += 20) {
+    wire.run(20_000);
+    const { flags, acknowledgement: taken } = hears(FLAG.ack | FLAG.psh, Buffer.from('data'))!;
+    assert.deepEqual([flags, taken], [FLAG.ack, sequence], `after ${seconds} s`);
+  }
+  wire.run(61_000);
+  assert.equal(hears(FLAG.ack | FLAG.psh, Buffer.from('data'))!.flags & FLAG.rst, FLAG.rst);
 });
 
 test('two PCs that echo each other’s echoes come to rest', () => {

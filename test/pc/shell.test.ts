@@ -122,14 +122,74 @@ test('Ctrl+C ends a command and what was typed ahead; other input waits for the 
   assert.match(one.text, /kept\r\n\rVPCS> $/);
 });
 
+test('Ctrl+C in one piece with its command ends it, and CR LF is one Enter and no key', () => {
+  const { wire, one } = twoPcs();
+  const from = one.text.length;
+  one.pc.input('ping 10.0.0.2 -t\rsho\x03echo kept\r');
+  wire.run(5000);
+  assert.doesNotMatch(one.text.slice(from), /icmp_seq/);
+  assert.match(one.text, /\^C\r\n\r\n\rVPCS> echo kept\r\nkept\r\n\rVPCS> $/);
+  for (const pieces of [['sleep\r\n'], ['sleep\r', '\n'], ['sleep 0 wait\n']]) {
+    for (const piece of pieces) one.pc.input(piece);
+    wire.run(1000);
+    assert.doesNotMatch(one.text, /> $/, `${pieces}`);
+    one.pc.input('\r\n');
+    wire.run(1000);
+    assert.match(one.text, /\n\rVPCS> $/);
+    assert.doesNotMatch(one.text, /VPCS> \r\n\rVPCS> $/);
+  }
+});
+
 test('ten thousand pasted lines all run, in order', () => {
-  const pc = new Wire().add().start();
+  const wire = new Wire();
+  const pc = wire.add().start();
   const from = pc.text.length;
-  for (let line = 0; line < 10_000; line++) pc.pc.input(`echo ${line}\r\n`);
+  for (let line = 0; line < 10_000; line++) {
+    pc.pc.input(`echo ${line}\r\n`);
+    wire.run(1);
+  }
   const shown = [...pc.text.slice(from).matchAll(/\r\n(\d+)\r\n/g)].map(([, number]) => Number(number));
   assert.deepEqual(shown, [...shown.keys()]);
   assert.equal(shown.length, 10_000);
 });
+
+const LINES = 1000;
+const HELP = '?\r'.repeat(LINES);
+/** Keys that print much each, at the end of a long line. */
+const LONG_LINES = `${'x'.repeat(1000)}\r${'\x1b[A\x1b[B'.repeat(LINES / 2)}\r`;
+for (const [what, start, typed] of [
+  ['typed commands', undefined, HELP],
+  ['typed wrong words', undefined, `z\r`.repeat(LINES)],
+  ['editing keys', undefined, LONG_LINES],
+  ['a start-up script', HELP, ''],
+  ['a script of silent commands', 'ip mtu 1400\r'.repeat(LINES), ''],
+] as const) {
+  test(`${what}: others get their turns in between, and Ctrl+C ends it`, () => {
+    const wire = new Wire();
+    const pc = wire.add();
+    pc.pc.start(start);
+    pc.pc.input(typed);
+    let pieces = 1;
+    for (let from = 0; pc.due !== undefined; pieces++) {
+      assert.ok(pc.text.length - from < 32 * 1024, `${pc.text.length - from} characters at once`);
+      from = pc.text.length;
+      wire.run(10);
+    }
+    assert.ok(pieces > 10, `${pieces} pieces`);
+    assert.match(pc.text.slice(-20), /\r\n\rVPCS> $/);
+
+    pc.text = '';
+    if (start !== undefined) {
+      pc.files.set('startup.vpc', start);
+      pc.pc.input('load\r');
+      wire.run(0);
+    }
+    pc.pc.input(typed);
+    pc.pc.input('sho\x03echo kept\r');
+    wire.run(100);
+    assert.match(pc.text, /VPCS> echo kept\r\nkept\r\n\rVPCS> $/);
+  });
+}
 
 /** The screen's last line after these keys. */
 function screenAfter(...keys: string[]): string {

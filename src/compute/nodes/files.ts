@@ -10,11 +10,20 @@ import type { NodeProject } from './owner.ts';
 const TEXT_LIMIT_BYTES = 1024 * 1024;
 
 /** The text of a file below the directory; undefined if it is missing, or too long to be a script. */
-export async function readText(directory: string, path: string): Promise<string | undefined> {
+export async function readText(
+  directory: string,
+  path: string,
+  encoding: 'utf8' | 'latin1' = 'utf8',
+): Promise<string | undefined> {
+  return (await readBytes(directory, path, TEXT_LIMIT_BYTES))?.toString(encoding);
+}
+
+/** The content of a file below the directory; undefined if it is missing, or longer. */
+export async function readBytes(directory: string, path: string, most: number): Promise<Buffer | undefined> {
   try {
     const { handle } = await openContainedForRead(directory, path);
     await using file = handle;
-    return (await readBounded(file, TEXT_LIMIT_BYTES, path)).toString('utf8');
+    return await readBounded(file, most, path);
   } catch (thrown) {
     if (thrown instanceof Failure && (thrown.code === 'not-found' || thrown.code === 'too-large')) return undefined;
     throw thrown;

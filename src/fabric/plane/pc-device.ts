@@ -12,6 +12,8 @@ export class PcDevice extends MemoryDevice<'pc'> implements PcEnvironment {
   #settings: Settings<'pc'> | undefined;
   #pc: Pc | undefined;
   #over = false;
+  /** Set when the user has ended the PC. */
+  #hasQuit = false;
   /** Output collected during the present action. */
   #shown = '';
   #lastFile = 0;
@@ -90,8 +92,9 @@ export class PcDevice extends MemoryDevice<'pc'> implements PcEnvironment {
     this.tell({ kind: 'write', file: this.#await(done), name, text });
   }
 
+  /** Its command is still running: the PC ends when the present action has returned. */
   quit(): void {
-    this.#end(undefined);
+    this.#hasQuit = true;
   }
 
   #await(done: (text: string | undefined) => void): number {
@@ -104,14 +107,15 @@ export class PcDevice extends MemoryDevice<'pc'> implements PcEnvironment {
   /** Runs an action of the PC and sends its output. An exception ends this PC only, not the worker. */
   #guarded(action: () => void): void {
     if (this.#over) return;
+    let fault: string | undefined;
     try {
       action();
     } catch (error) {
-      this.#end(messageOf(error));
+      fault = messageOf(error);
     }
-    if (this.#shown === '') return;
-    this.tell({ kind: 'shown', text: this.#shown });
+    if (this.#shown !== '') this.tell({ kind: 'shown', text: this.#shown });
     this.#shown = '';
+    if (fault !== undefined || this.#hasQuit) this.#end(fault);
   }
 
   #end(fault: string | undefined): void {

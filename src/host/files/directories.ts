@@ -1,8 +1,9 @@
 // Creates and removes directories. Node's own recursive mkdir reports a wrong reason on a disk that cannot be written.
-import { chmod, mkdir, readdir, rmdir, stat } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, rmdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { conflict, messageOf, systemCode } from '../../failures.ts';
 import { log } from '../log.ts';
+import { ownUser } from '../processes/own-user.ts';
 import { fileFailure } from './atomic-file.ts';
 
 /**
@@ -23,6 +24,20 @@ export async function makeDirectory(path: string, shownAs = path): Promise<strin
   } catch (thrown) {
     throw fileFailure(thrown, shownAs);
   }
+}
+
+/**
+ * Creates a directory, in a place where all users may, that only this user can enter. False if another user, or a link,
+ * has taken its place.
+ */
+export async function makePrivateDirectory(path: string): Promise<boolean> {
+  await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  });
+  const found = await lstat(path);
+  if (!found.isDirectory() || found.uid !== ownUser()) return false;
+  if ((found.mode & 0o077) !== 0) await chmod(path, 0o700);
+  return true;
 }
 
 /** Mode bits for users who are neither the owner nor in the group. */

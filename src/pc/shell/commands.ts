@@ -1,5 +1,6 @@
 // All commands of the shell.
 
+import { until } from '../job.ts';
 import { bold, type Command, Complaint } from './command.ts';
 import { dhcp, ip } from './ip.ts';
 import { ping } from './ping.ts';
@@ -21,9 +22,10 @@ function absent(does: string, instead: string): Command {
 const quit: Command = {
   summary: ['', 'Stop the PC'],
   help: `${bold('quit')}\n  Stops the PC; its settings are lost unless they were saved.\n`,
-  // biome-ignore lint/correctness/useYield: nothing to wait for
   *run(_words, pc) {
     pc.quit();
+    // Nothing runs behind it, such as the rest of a script.
+    yield* until<void>(() => undefined);
   },
 };
 

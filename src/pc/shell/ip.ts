@@ -125,9 +125,9 @@ function setMtu({ host }: Surroundings, [value]: readonly string[]): void {
 
 function* autoconfigure(pc: Surroundings): Job {
   const { ipv6 } = pc.host;
-  pc.settings.autoconfigures = true;
   const found = yield* until<boolean>((resume) => ipv6.autoconfigure(resume));
   if (!found) throw new Complaint('No router answers with a network for autoconfiguration');
+  pc.settings.autoconfigures = true;
   const { settings, router } = ipv6;
   pc.print(`GLOBAL SCOPE      : ${formatAddress(settings!.address)}/${settings!.prefix}\n`);
   pc.print(`ROUTER LINK-LAYER : ${router === undefined ? '' : formatMac(router.mac)}\n`);

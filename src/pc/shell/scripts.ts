@@ -16,7 +16,7 @@ function configuration({ host, settings, dhcp }: Surroundings): string[] {
   const commands: string[] = [];
   if (settings.name !== DEFAULT_NAME) commands.push(`set pcname ${settings.name}`);
   const { settings: four, mtu } = host.ipv4;
-  if (dhcp.lease !== undefined) commands.push('ip dhcp');
+  if (dhcp.isOn) commands.push('ip dhcp');
   else if (four !== undefined) {
     const way = four.gateway === undefined ? [] : [formatAddress(four.gateway)];
     commands.push(['ip', formatAddress(four.address), ...way, String(four.prefix)].join(' '));

@@ -1,6 +1,7 @@
 // The PC's command line: prompt, running command, type-ahead, and scripts.
 
-import { type Job, Running, until } from '../job.ts';
+import { type Job, pause, Running, until } from '../job.ts';
+import type { Timer } from '../timers.ts';
 import { type Command, Complaint, matching, type Surroundings } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { LineEditor } from './line-editor.ts';
@@ -8,6 +9,10 @@ import { VERSION } from './show.ts';
 
 /** Limit of text typed while a command runs; the rest is dropped. */
 const HELD_CHARACTERS = 64 * 1024;
+/** After this much output the shell pauses (ms): it shares its thread with other devices. A command counts as output. */
+const UNINTERRUPTED_CHARACTERS = 16 * 1024;
+const COMMAND_CHARACTERS = 256;
+const PAUSE_MS = 10;
 /** Scripts that load scripts. */
 const NESTED_SCRIPTS = 8;
 const NAMES = Object.keys(COMMANDS).filter((name) => name !== '?');
@@ -22,13 +27,22 @@ export class Shell {
   readonly #editor: LineEditor;
   #running: Running | undefined;
   #held = '';
+  /** The last character that was taken. */
+  #previous = '';
   /** Waits for any key. */
   #awaitKey: (() => void) | undefined;
   #scripts = 0;
   #taking = false;
+  /** Output since the last pause. */
+  #uninterrupted = 0;
+  /** Set while typed text waits for the end of a pause. */
+  #pause: Timer | undefined;
 
   constructor(parts: ShellParts) {
-    const { print } = parts;
+    const print = (text: string): void => {
+      this.#uninterrupted += text.length;
+      parts.print(text);
+    };
     this.#editor = new LineEditor({
       print,
       prompt: () => this.#prompt,
@@ -36,6 +50,7 @@ export class Shell {
     });
     this.#pc = {
       ...parts,
+      print,
       history: this.#editor.history,
       key: () => this.#key(),
       runScript: (text) => this.#script(text),
@@ -54,10 +69,9 @@ export class Shell {
 
   /** Takes typed text. */
   input(text: string): void {
-    const interrupt = this.#running === undefined ? -1 : text.lastIndexOf('\x03');
-    if (interrupt >= 0) this.#interrupt();
-    this.#held = (this.#held + text.slice(interrupt + 1)).slice(0, HELD_CHARACTERS);
+    this.#held += text;
     this.#take();
+    this.#held = this.#held.slice(0, HELD_CHARACTERS);
   }
 
   /** Ends the command that runs, without a word. */
@@ -71,8 +85,6 @@ export class Shell {
   }
 
   #interrupt(): void {
-    // As on any terminal, Ctrl+C also drops text typed ahead.
-    this.#held = '';
     this.stop();
     this.#awaitKey = undefined;
     this.#scripts = 0;
@@ -85,14 +97,42 @@ export class Shell {
     this.#taking = true;
     let at = 0;
     while (at < this.#held.length) {
+      // As on any terminal, Ctrl+C also drops text typed ahead.
+      const isBusy = this.#running !== undefined || this.#pause !== undefined;
+      const interrupt = isBusy ? this.#held.lastIndexOf('\x03') : -1;
+      if (interrupt >= at) {
+        // After a pause the line editor takes it.
+        at = interrupt;
+        if (this.#running !== undefined) {
+          at++;
+          this.#interrupt();
+          continue;
+        }
+      }
       const character = this.#held[at]!;
+      // CR LF is one Enter: the LF behind a command's CR is no key.
+      if (character === '\n' && this.#previous === '\r') {
+        at++;
+        this.#previous = '';
+        continue;
+      }
       if (this.#awaitKey !== undefined) {
         at++;
+        this.#previous = character;
         this.#awaitKey();
         continue;
       }
-      if (this.#running !== undefined) break;
+      if (this.#running !== undefined || this.#pause !== undefined) break;
+      if (this.#uninterrupted >= UNINTERRUPTED_CHARACTERS) {
+        this.#pause = this.#pc.host.timers.after(PAUSE_MS, () => {
+          this.#pause = undefined;
+          this.#uninterrupted = 0;
+          this.#take();
+        });
+        break;
+      }
       at++;
+      this.#previous = character;
       const typed = this.#editor.key(character);
       if (typed?.kind === 'interrupt') this.#pc.print(this.#prompt);
       if (typed?.kind === 'line') {
@@ -124,6 +164,7 @@ export class Shell {
   }
 
   *#line(text: string): Job {
+    this.#uninterrupted += COMMAND_CHARACTERS;
     const [word = '', ...words] = text.split(/\s+/);
     const rest = text.slice(word.length).trimStart();
     try {
@@ -143,6 +184,10 @@ export class Shell {
     for (const line of text.split(/\r\n|\n|\r/)) {
       const command = line.trim();
       if (command === '' || /^[#!;]/.test(command)) continue;
+      if (this.#uninterrupted >= UNINTERRUPTED_CHARACTERS) {
+        yield* pause(this.#pc.host, PAUSE_MS);
+        this.#uninterrupted = 0;
+      }
       if (this.#pc.settings.echoes) this.#pc.print(`${this.#pc.settings.name}[1] ${command}\n`);
       yield* this.#line(command);
     }

@@ -1,10 +1,11 @@
 // A router's configurations as files in its directory: written at its creation, read by the emulator, and saved from
-// its memory.
+// its memory. Their texts are strings of bytes (Latin-1) here.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeContained } from '../../../host/files/contained-files.ts';
 import { readText } from '../../nodes/files.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
+import { byteString, replaceHostname, replaceWord } from '../../nodes/renaming.ts';
 import type { Hypervisor } from './hypervisor.ts';
 
 /** The output of a router without a private configuration. */
@@ -42,7 +43,8 @@ export class Configurations {
       const absolute = join(this.#project.path, this.#directory, path);
       undo?.defer(() => (text === undefined ? rm(absolute, { force: true }) : this.#write(path, text)));
     };
-    const written = (text: string): string => marked(text.replaceAll('\r', '').replaceAll('%h', () => name));
+    const written = (text: string): string =>
+      marked(text.replaceAll('\r', '').replaceAll('%h', () => byteString(name)));
     if (texts.startup) {
       restore(this.startup, before?.startup);
       await this.#write(this.startup, written(texts.startup));
@@ -53,10 +55,14 @@ export class Configurations {
     }
   }
 
-  /** The same, except for those that the router has: a lab that is reopened has the texts of its creation. */
+  /** The same with a client's texts, except for those that the router has: a lab that is reopened has the texts of its creation. */
   async writeFirst(...[texts, name, undo]: Parameters<Configurations['write']>): Promise<void> {
     const { startup, private: secret } = await this.read();
-    const first = { startup: startup ? undefined : texts.startup, private: secret ? undefined : texts.private };
+    const bytesOf = (text: string | undefined) => text && byteString(text);
+    const first = {
+      startup: startup ? undefined : bytesOf(texts.startup),
+      private: secret ? undefined : bytesOf(texts.private),
+    };
     await this.write(first, name, undo);
   }
 
@@ -70,12 +76,12 @@ export class Configurations {
   /** Writes the new name into them. */
   async rename(before: string, name: string, undo?: AsyncDisposableStack): Promise<void> {
     const { startup, private: secret } = await this.read();
-    const renamed = startup?.replace(/^hostname .*$/gm, () => `hostname ${name}`);
+    const renamed = startup && replaceHostname(startup, name);
     if (startup !== undefined && renamed !== undefined && renamed !== startup) {
       undo?.defer(() => this.#write(this.startup, startup));
       await this.#write(this.startup, renamed);
     }
-    const other = before === '' ? secret : secret?.replaceAll(before, () => name);
+    const other = secret && replaceWord(secret, byteString(before), byteString(name));
     if (other !== undefined && other !== secret) await this.#write(this.private, other);
   }
 
@@ -93,11 +99,12 @@ export class Configurations {
   }
 
   #read(path: string): Promise<string | undefined> {
-    return readText(this.#project.path, `${this.#directory}/${path}`);
+    return readText(this.#project.path, `${this.#directory}/${path}`, 'latin1');
   }
 
   async #write(path: string, text: string): Promise<void> {
-    await writeContained(this.#project.path, `${this.#directory}/${path}`, text, { createParents: true });
+    const bytes = Buffer.from(text, 'latin1');
+    await writeContained(this.#project.path, `${this.#directory}/${path}`, bytes, { createParents: true });
   }
 }
 
@@ -107,5 +114,5 @@ function marked(text: string): string {
 }
 
 function decoded(base64: string): string {
-  return Buffer.from(base64, 'base64').toString('utf8');
+  return Buffer.from(base64, 'base64').toString('latin1');
 }

@@ -58,7 +58,6 @@ export async function findIdleValue(runtime: RouterRuntime, search: IdleSearch):
     tell(`takes ${Math.round(usage)} % of a processor with the idle value ${value} (${index + 1} of ${values.length})`);
     if (usage < MOST_PER_CENT) return value;
   }
-  await runtime.vm('set_idle_pc_online', 0, '0x0');
   throw refusal(
     `None of ${values.length} idle values helps: wait until the router has come to rest, and search again.`,
   );

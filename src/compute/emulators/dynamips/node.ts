@@ -2,12 +2,12 @@
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import type { DynamipsCreate, DynamipsUpdate } from '../../../api/kinds/dynamips.ts';
-import { messageOf } from '../../../failures.ts';
 import { findImage, type Image } from '../../images/references.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
 import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
 import { type NodeChange, ProgramNode } from '../../nodes/lifecycle/program-node.ts';
 import type { SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
+import { warnOfUnsaved } from '../../nodes/lifecycle/unsaved-warning.ts';
 import { type NodeIdentity, nodeDirectory } from '../../nodes/node.ts';
 import { SWITCH_NIOS } from '../../nodes/ports/nio.ts';
 import type { NodePort, PortRules } from '../../nodes/ports/port.ts';
@@ -233,12 +233,8 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
 
   async #save(runtime: RouterRuntime): Promise<void> {
     if (runtime.ended) return;
-    try {
-      await this.#configurations.save(runtime.hypervisor, runtime.kept.vm_name);
-    } catch (error) {
-      const message = `The configuration of ${this.name} could not be saved: ${messageOf(error)}`;
-      this.services.events.emit('log.warning', { message }, this.project.id);
-    }
+    const { hypervisor, kept } = runtime;
+    await warnOfUnsaved(this, this.services, this.#configurations.save(hypervisor, kept.vm_name));
   }
 
   async #goOn(runtime: RouterRuntime): Promise<void> {
@@ -271,7 +267,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
         if (!this.runtime) throw refusal(`${this.name} has ended; see its console for the reason.`);
         return await find(this.runtime, search);
       } catch (error) {
-        if (search.signal.aborted) await this.#goBackTo(idlepc);
+        await this.#goBackTo(idlepc);
         throw error;
       } finally {
         this.#search = undefined;
@@ -281,7 +277,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
     });
   }
 
-  /** Restores the value after a cancelled search. */
+  /** Restores the value after a cancelled or failed search. */
   async #goBackTo(idlepc: string): Promise<void> {
     this.#noteIdleValue(idlepc);
     await this.runtime?.vm('set_idle_pc_online', 0, idlepc || '0x0').catch(() => undefined);

@@ -1,10 +1,14 @@
 // The console of an Ethernet switch: a small command line by telnet, shared by all clients.
+import { setImmediate } from 'node:timers/promises';
 import type { SwitchPort } from '../../../api/kinds/ethernet-switches.ts';
 import type { MacTableRow } from '../../../api/routes/compute-nodes.ts';
 import { Console } from '../../../consoles/console.ts';
 import type { PortStatistics } from '../../../fabric/fabric.ts';
 import { messageOf } from '../../../failures.ts';
 import { LineEditor } from '../../../pc/shell/line-editor.ts';
+
+/** Limit of text typed while a command runs; the rest is dropped. */
+const HELD_CHARACTERS = 64 * 1024;
 
 /** A port in the console's list. */
 export interface PortRow extends SwitchPort {
@@ -33,8 +37,9 @@ export class SwitchConsole {
   readonly console: Console;
   readonly #editor: LineEditor;
   #name: string;
-  /** Lines run one after the other. */
-  #running: Promise<void> = Promise.resolve();
+  /** Text typed while a command runs. */
+  #held = '';
+  #isRunning = false;
 
   readonly #commands: Readonly<Record<string, Command>> = {
     mac: {
@@ -69,9 +74,9 @@ export class SwitchConsole {
     this.#name = node.name;
     this.console = new Console({
       name: node.name,
-      write: (input) => {
-        this.#type(input);
-        return true;
+      write: (input) => this.#type(input.toString('latin1')),
+      abandon: () => {
+        this.#held = '';
       },
     });
     this.#editor = new LineEditor({
@@ -94,12 +99,29 @@ export class SwitchConsole {
     return `${this.#name}> `;
   }
 
-  #type(input: Buffer): void {
-    for (const character of input.toString('latin1')) {
+  /** False if text was dropped. */
+  #type(text: string): boolean {
+    // As on any terminal, Ctrl+C also drops text typed ahead.
+    const interrupt = this.#isRunning ? text.lastIndexOf('\x03') : -1;
+    const held = interrupt < 0 ? this.#held + text : text.slice(interrupt);
+    this.#held = held.slice(0, HELD_CHARACTERS);
+    if (!this.#isRunning) void this.#take();
+    return held.length <= HELD_CHARACTERS;
+  }
+
+  async #take(): Promise<void> {
+    this.#isRunning = true;
+    while (this.#held !== '') {
+      const character = this.#held[0]!;
+      this.#held = this.#held.slice(1);
       const typed = this.#editor.key(character);
       if (typed?.kind === 'interrupt') this.#print(this.#prompt);
-      else if (typed !== undefined) this.#running = this.#running.then(() => this.#run(typed.line));
+      if (typed?.kind !== 'line') continue;
+      await this.#run(typed.line);
+      // Other clients of the server get their turns between commands that wait for nothing.
+      await setImmediate();
     }
+    this.#isRunning = false;
   }
 
   async #run(line: string): Promise<void> {

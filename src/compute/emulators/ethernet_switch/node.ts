@@ -9,6 +9,7 @@ import type { Settings } from '../../../fabric/model.ts';
 import { conflict } from '../../../failures.ts';
 import type { Connected } from '../../../http/app/route.ts';
 import { ConsoleEndpoint } from '../../nodes/consoles/console-endpoint.ts';
+import { allOrNothing } from '../../nodes/lifecycle/all-or-nothing.ts';
 import { Node, type NodeIdentity } from '../../nodes/node.ts';
 import { MemoryPorts } from '../../nodes/ports/memory-ports.ts';
 import { SWITCH_NIOS } from '../../nodes/ports/nio.ts';
@@ -107,11 +108,13 @@ export class SwitchNode extends Node {
    * @throws Failure `conflict` if the number of ports changes while a NIO is attached, or the console's port is not
    * available
    */
-  async change({ name, ports_mapping, console_type }: EthernetSwitchUpdate): Promise<void> {
-    if (console_type !== undefined) await this.#changeConsole(console_type);
-    if (ports_mapping !== undefined) await this.#changePorts(ports_mapping);
-    this.name = name ?? this.name;
-    this.#console?.rename(this.name);
+  change({ name, ports_mapping, console_type }: EthernetSwitchUpdate): Promise<void> {
+    return allOrNothing(async ({ undo }) => {
+      if (ports_mapping !== undefined) await this.#changePorts(ports_mapping, undo);
+      if (console_type !== undefined) await this.#changeConsole(console_type);
+      this.name = name ?? this.name;
+      this.#console?.rename(this.name);
+    });
   }
 
   /** @throws Failure `conflict` with console type `none` */
@@ -172,10 +175,15 @@ export class SwitchNode extends Node {
     return this.#mapping.find(({ port_number }) => port_number === number)?.name ?? `Ethernet${number}`;
   }
 
-  async #changePorts(wanted: SwitchPort[]): Promise<void> {
-    if (isDeepStrictEqual(wanted, this.#mapping)) return;
-    if (wanted.length !== this.#mapping.length && this.#ports.connected.length > 0) throw stillConnected(this.name);
-    const mapping = numbered(wanted);
+  async #changePorts(wanted: SwitchPort[], undo: AsyncDisposableStack): Promise<void> {
+    const before = this.#mapping;
+    if (isDeepStrictEqual(wanted, before)) return;
+    if (wanted.length !== before.length && this.#ports.connected.length > 0) throw stillConnected(this.name);
+    undo.defer(() => this.#setPorts(before));
+    await this.#setPorts(numbered(wanted));
+  }
+
+  async #setPorts(mapping: SwitchPort[]): Promise<void> {
     await this.#device.configure(settingsOf(mapping));
     this.#mapping = mapping;
   }

@@ -1,15 +1,17 @@
 // A router's configurations as files of its node, written to its NVRAM and saved from it.
-import { readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure, messageOf } from '../../../failures.ts';
-import { openContainedForRead, writeContained } from '../../../host/files/contained-files.ts';
-import { readBounded } from '../../../host/files/regular-file.ts';
-import { log } from '../../../host/log.ts';
+import { writeContained } from '../../../host/files/contained-files.ts';
+import { readBytes } from '../../nodes/files.ts';
+import { replaceHostname } from '../../nodes/renaming.ts';
 import { refusal } from './image.ts';
 import { readNvram, writeNvram } from './nvram.ts';
 
 export const STARTUP = 'startup-config.cfg';
 export const PRIVATE = 'private-config.cfg';
+
+/** A file that exists while the NVRAM may have configurations that are not saved: from a start to the save at the end. */
+const UNSAVED = 'unsaved-configuration';
 
 /** Limits of an image's NVRAM in KiB. */
 const NVRAM = { least: 8, most: 1024 };
@@ -43,11 +45,10 @@ export async function writeConfiguration(place: NodePlace, name: string, text: s
 
 /** Replaces the router's name. */
 export async function renameIn(place: NodePlace, name: string, undo?: AsyncDisposableStack): Promise<void> {
-  // As bytes: the rest need not be UTF-8.
   const text = (await readConfiguration(place, STARTUP))?.toString('latin1');
-  const line = `hostname ${Buffer.from(name).toString('latin1')}`;
-  const renamed = text?.replace(/^hostname [^\r\n]*/gm, () => line);
-  if (text !== undefined && renamed !== undefined && renamed !== text) {
+  if (text === undefined) return;
+  const renamed = replaceHostname(text, name);
+  if (renamed !== text) {
     undo?.defer(() => writeConfiguration(place, STARTUP, Buffer.from(text, 'latin1')));
     await writeConfiguration(place, STARTUP, Buffer.from(renamed, 'latin1'));
   }
@@ -81,40 +82,40 @@ export async function fillNvram(place: NodePlace, applicationId: number, kibibyt
   const former = await nvramOf(place, applicationId);
   const nvram = writeNvram(former, { startup, private: own }, kibibytes);
   await writeContained(place.root, `${place.path}/${nvramName(applicationId)}`, nvram, { createParents: true });
+  await writeContained(place.root, `${place.path}/${UNSAVED}`, '', { createParents: true });
 }
 
-/** Saves the router's configurations, if the node has any. Failures are logged. */
+/** Saves the router's configurations, if the node has any. */
 export async function saveFromNvram(place: NodePlace, applicationId: number): Promise<void> {
-  try {
-    const [startup, own] = [await readConfiguration(place, STARTUP), await readConfiguration(place, PRIVATE)];
-    if (!startup?.length && !own?.length) return;
-    const nvram = await nvramOf(place, applicationId);
-    if (nvram === undefined) return;
-    const saved = readNvram(nvram);
-    if (saved.startup.length > 0 && !startup?.equals(saved.startup)) {
-      // The switch's VLAN data belongs to it.
-      await writeContained(place.root, `${place.path}/${STARTUP}`, saved.startup, { createParents: true });
-    }
-    if (!saved.private?.length || saved.private.equals(EMPTY_PRIVATE) || own?.equals(saved.private)) return;
-    await writeConfiguration(place, PRIVATE, saved.private);
-  } catch (thrown) {
-    log.warn('the configurations of a router cannot be saved', { node: place.path, reason: messageOf(thrown) });
+  const [startup, own] = [await readConfiguration(place, STARTUP), await readConfiguration(place, PRIVATE)];
+  if (!startup?.length && !own?.length) return;
+  const nvram = await nvramOf(place, applicationId);
+  if (nvram === undefined) return;
+  const saved = readNvram(nvram);
+  if (saved.startup.length > 0 && !startup?.equals(saved.startup)) {
+    // The switch's VLAN data belongs to it.
+    await writeContained(place.root, `${place.path}/${STARTUP}`, saved.startup, { createParents: true });
   }
+  if (!saved.private?.length || saved.private.equals(EMPTY_PRIVATE) || own?.equals(saved.private)) return;
+  await writeConfiguration(place, PRIVATE, saved.private);
+}
+
+/** The same after the router's end. */
+export async function saveLast(place: NodePlace, applicationId: number): Promise<void> {
+  await saveFromNvram(place, applicationId);
+  await rm(join(place.root, place.path, UNSAVED), { force: true });
+}
+
+/** The same before the next start, if an earlier end left something unsaved that is newer than the node's file. */
+export async function saveLeft(place: NodePlace, applicationId: number): Promise<void> {
+  const changed = async (name: string): Promise<number | undefined> =>
+    (await stat(join(place.root, place.path, name)).catch(() => undefined))?.mtimeMs;
+  const [unsaved, nvram, startup = 0] = await Promise.all([UNSAVED, nvramName(applicationId), STARTUP].map(changed));
+  if (unsaved !== undefined && nvram !== undefined && nvram > startup) await saveFromNvram(place, applicationId);
 }
 
 const nvramOf = ({ root, path }: NodePlace, applicationId: number): Promise<Buffer | undefined> =>
   readBytes(root, `${path}/${nvramName(applicationId)}`, NVRAM.most * 1024);
-
-async function readBytes(root: string, path: string, most: number): Promise<Buffer | undefined> {
-  try {
-    const { handle } = await openContainedForRead(root, path);
-    await using file = handle;
-    return await readBounded(file, most, path);
-  } catch (thrown) {
-    if (thrown instanceof Failure && (thrown.code === 'not-found' || thrown.code === 'too-large')) return undefined;
-    throw thrown;
-  }
-}
 
 async function namesBeginning(directory: string, beginning: string): Promise<string[]> {
   const names = await readdir(directory).catch(() => []);

@@ -1,8 +1,9 @@
 // The ids of IOU images and of the fabric's ends of their cables on a host: files in a folder of the user, each locked
 // by its holder.
 import { constants } from 'node:fs';
-import { chmod, type FileHandle, lstat, mkdir, open, rm } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { systemCode } from '../../../failures.ts';
+import { makePrivateDirectory } from '../../../host/files/directories.ts';
 import { lockFile, lockHolder } from '../../../host/system-calls.ts';
 import { refusal } from './image.ts';
 import { BRIDGE_OFFSET } from './netmap.ts';
@@ -62,13 +63,8 @@ export async function takeIdentity(
 
 /** Another user's folder would let that user receive and send frames. */
 async function makeFolder(): Promise<void> {
-  await mkdir(SOCKETS, { mode: 0o700 }).catch((error: unknown) => {
-    if (systemCode(error) !== 'EEXIST') throw error;
-  });
-  const found = await lstat(SOCKETS);
-  if (!found.isDirectory() || found.uid !== process.getuid!())
+  if (!(await makePrivateDirectory(SOCKETS)))
     throw refusal(`${SOCKETS} belongs to another user: let root remove it, as images of IOU have no other place.`);
-  if ((found.mode & 0o077) !== 0) await chmod(SOCKETS, 0o700);
 }
 
 async function mustBeFree(id: number): Promise<void> {

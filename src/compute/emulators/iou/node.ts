@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import type { IouCreate, IouStart, IouUpdate } from '../../../api/kinds/iou.ts';
 import type { Nio } from '../../../api/routes/compute-nodes.ts';
-import { Failure, invalid } from '../../../failures.ts';
+import { Failure, invalid, messageOf } from '../../../failures.ts';
 import { writeContained } from '../../../host/files/contained-files.ts';
 import { findImage, type Image, NO_IMAGE } from '../../images/references.ts';
 import { copyFiles } from '../../nodes/files.ts';
@@ -12,6 +12,7 @@ import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
 import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
 import { type NodeChange, ProgramNode } from '../../nodes/lifecycle/program-node.ts';
 import type { SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
+import { warnOfUnsaved } from '../../nodes/lifecycle/unsaved-warning.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import { AdapterPorts } from '../../nodes/ports/adapter-ports.ts';
 import { mustBePluggable } from '../../nodes/ports/nio.ts';
@@ -21,11 +22,14 @@ import {
   adoptFiles,
   fillNvram,
   type NodePlace,
+  nvramName,
   PRIVATE,
   readConfiguration,
   renameIn,
   STARTUP,
   saveFromNvram,
+  saveLast,
+  saveLeft,
   writeConfiguration,
 } from './configurations.ts';
 import { imageHelp, mustRun, refusal } from './image.ts';
@@ -162,6 +166,7 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
     await writeContained(this.project.path, `${this.relativeDirectory}/NETMAP`, map, { createParents: true });
     const help = await imageHelp(image);
     if (this.#settings.use_default_iou_values) this.#settings = changedSettings(this.#settings, {}, help);
+    await this.#saveLeft();
     await fillNvram(this.#place, this.#applicationId, this.#settings.nvram);
     warnOfMemory(this, this.services, this.#settings.ram);
     if (this.#settings.l1_keepalives && !help.keepalives) {
@@ -185,6 +190,18 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
     return { root: this.project.path, path: this.relativeDirectory };
   }
 
+  /** @throws Failure `conflict` (`IOUError`): a start would overwrite what the router saved */
+  async #saveLeft(): Promise<void> {
+    const id = this.#applicationId;
+    await saveLeft(this.#place, id).catch((error: unknown) => {
+      throw refusal(
+        `The configuration that ${this.name} saved in ${nvramName(id)} cannot be written to ${STARTUP}: ` +
+          `${messageOf(error)}. Correct this, or delete ${nvramName(id)} to lose it.`,
+        error,
+      );
+    });
+  }
+
   #routerNode(): RouterNode {
     const wires = [...this.ports.all, ...this.#serial.all].map((at, index) => ({
       adapter: Math.floor(index / UNITS),
@@ -194,7 +211,8 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
     return {
       ...this.owner,
       wires,
-      save: (applicationId) => saveFromNvram(this.#place, applicationId),
+      save: (applicationId) => warnOfUnsaved(this, this.services, saveFromNvram(this.#place, applicationId)),
+      saveLast: (applicationId) => warnOfUnsaved(this, this.services, saveLast(this.#place, applicationId)),
       saved: () => this.announce(),
     };
   }

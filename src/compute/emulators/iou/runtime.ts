@@ -30,6 +30,8 @@ export interface RouterNode extends ProgramOwner {
   readonly wires: readonly { adapter: number; port: number; at: NodePort }[];
   /** Saves the router's configurations. */
   save(applicationId: number): Promise<void>;
+  /** The same after its end. */
+  saveLast(applicationId: number): Promise<void>;
   /** Called after the router has saved. */
   saved(): void;
 }
@@ -109,7 +111,7 @@ export class IouRuntime extends EndingRuntime implements NodeRuntime {
   #tidyUp(resources: AsyncDisposableStack): void {
     const { application_id: applicationId, link } = this.kept;
     const { directory } = this.#node;
-    resources.defer(() => this.#node.save(applicationId));
+    resources.defer(() => this.#node.saveLast(applicationId));
     if (link !== null) resources.defer(() => rm(join(directory, link), { force: true }));
   }
 

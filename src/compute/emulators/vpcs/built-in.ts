@@ -11,12 +11,15 @@ import { STARTUP_SCRIPT } from './script.ts';
 
 /** A PC handles each byte of input separately, whatever it means in UTF-8. */
 const BYTES = 'latin1';
+/** Limit of typed bytes that the PC's thread has not taken yet; the rest is dropped. */
+const INPUT_BYTES = 64 * 1024;
 
 export class BuiltInPc extends EndingRuntime implements PcRuntime {
   readonly console: Console;
   readonly commandLine: string;
   readonly #node: PcNode;
   #device: MemoryDevice<'pc'> | undefined;
+  #underWay = 0;
 
   constructor(node: PcNode) {
     super();
@@ -59,8 +62,12 @@ export class BuiltInPc extends EndingRuntime implements PcRuntime {
   }
 
   #type(bytes: Buffer): boolean {
-    this.#device?.tell({ kind: 'typed', text: bytes.toString(BYTES) });
-    return this.#device !== undefined;
+    if (this.#device === undefined || this.#underWay + bytes.length > INPUT_BYTES) return false;
+    this.#underWay += bytes.length;
+    void this.#device.tell({ kind: 'typed', text: bytes.toString(BYTES) }).then(() => {
+      this.#underWay -= bytes.length;
+    });
+    return true;
   }
 
   async #useFile(

@@ -1,4 +1,5 @@
 // The start-up script of a virtual PC (startup.vpc), as text.
+import { replaceWord } from '../../nodes/renaming.ts';
 
 /** File name in the node's directory. */
 export const STARTUP_SCRIPT = 'startup.vpc';
@@ -15,23 +16,12 @@ export function initialScript(template: string, name: string): string {
  * a command's arguments or in a comment.
  */
 export function renameInScript(script: string, oldName: string, newName: string): string {
-  const renamed = isSafeToReplace(oldName) ? replaceWord(script, oldName, newName) : script;
-  return renamed.replace(SET_NAME, (_, command: string) => command + newName);
-}
-
-/** A name that reads as a number or an address would match addresses, masks and counts with another meaning. */
-function isSafeToReplace(name: string): boolean {
-  return name !== '' && !/^[\d.:a-f/]*$/i.test(name);
-}
-
-/** Replaces whole words only, except a line's command. */
-function replaceWord(script: string, oldName: string, newName: string): string {
-  const word = new RegExp(`(?<![\\w.:/-])${oldName.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}(?![\\w:/-])`, 'g');
-  return script
+  const renamed = script
     .split('\n')
     .map((line) => {
       const command = /^[ \t]*[^\s#;!]*/.exec(line)![0];
-      return command + line.slice(command.length).replace(word, () => newName);
+      return command + replaceWord(line.slice(command.length), oldName, newName);
     })
     .join('\n');
+  return renamed.replace(SET_NAME, (_, command: string) => command + newName);
 }

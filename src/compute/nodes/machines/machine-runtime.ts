@@ -1,9 +1,10 @@
 // A running machine of another program, such as VirtualBox. Its first serial port is its console, and shows when it has
 // ended.
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { messageOf } from '../../../failures.ts';
+import { conflict, messageOf } from '../../../failures.ts';
+import { makePrivateDirectory } from '../../../host/files/directories.ts';
 import { log } from '../../../host/log.ts';
 import { openSerialConsole, type SerialConsole } from '../consoles/serial-console.ts';
 import { EndingRuntime, type ExitInfo, type NodeRuntime } from '../lifecycle/node-runtime.ts';
@@ -51,9 +52,11 @@ export abstract class MachineRuntime extends EndingRuntime implements NodeRuntim
 
   /**
    * Connects the console to the serial port, once the machine has created its socket.
-   * @throws Failure `conflict` (`NodeError`) if the socket does not appear within `limit` milliseconds
+   * @throws Failure `conflict` (`NodeError`) if the socket does not appear within `limit` milliseconds, or if its folder
+   * is another user's
    */
   async connect(resources: AsyncDisposableStack, limit?: number): Promise<void> {
+    await this.#makeFolder();
     const { serial, socket } = await openSerialConsole(this.#pipes, this.node, resources, limit);
     socket.once('close', () => void this.#lookWhetherOver());
     resources.defer(() => this.stopLooking());
@@ -62,11 +65,18 @@ export abstract class MachineRuntime extends EndingRuntime implements NodeRuntim
 
   /** The socket path for the machine's console. */
   protected async makePipe(resources: AsyncDisposableStack): Promise<string> {
-    await mkdir(this.#pipes, { recursive: true, mode: 0o700 });
+    await this.#makeFolder();
     const pipe = join(this.#pipes, this.node.id);
     await rm(pipe, { force: true });
     resources.defer(() => rm(pipe, { force: true }));
     return pipe;
+  }
+
+  /** Another user's folder would let that user take the console. */
+  async #makeFolder(): Promise<void> {
+    if (await makePrivateDirectory(this.#pipes)) return;
+    const message = `${this.#pipes} belongs to another user: let root remove it, or set console_type to none.`;
+    throw conflict(message, { exception: 'NodeError' });
   }
 
   /** Its end is intended: stop checking. */
