@@ -245,7 +245,7 @@ export class Links {
   }
 
   #forget(project: Project, link: Link): void {
-    if (link.capture) link.capture = { ...link.capture, end: undefined };
+    link.endCapture();
     project.detach(link);
     project.links.delete(link.id);
     this.#records.announce('link.deleted', link);
