@@ -251,6 +251,12 @@ test('in a terminal tables fit, a console is typed at, and whatever ends it the 
   assert.deepEqual(await console.ended, [0, null]);
   assert.equal(console.isSane, true);
 
+  // A serial line knows no size.
+  const sizeless = new Terminal(t, labwired, 0, ['node', 'console', 'PC1']);
+  await sizeless.shows(/Ctrl\+\] leaves it[\s\S]*> $/);
+  sizeless.type('\u001d');
+  assert.deepEqual(await sizeless.ended, [0, null]);
+
   const killed = new Terminal(t, labwired, 80, ['node', 'console', 'PC1']);
   await killed.shows(/> $/);
   killed.child.kill('SIGTERM');
