@@ -216,6 +216,8 @@ test('a schedule runs, is seen, and ends: when cancelled, and with a change', as
   assert.equal((await server.expect(200, 'GET', schedule)).state, 'cancelled');
   await server.expect(201, 'POST', schedule, { steps: [{ at: 0, for: 0.01, both: { delay: { ms: 1 } } }] });
   await until(async () => (await server.expect(200, 'GET', schedule)).state === 'finished', 'the end');
+  const none = await server.expect(400, 'POST', schedule, { steps: [] });
+  assert.match(none.message, /steps: expected at least 1 entry, received 0/);
   const { message } = await server.expect(400, 'POST', schedule, { steps: [{ at: 1, both: {} }], rounds: 0 });
   assert.match(message, /period: is required/);
 });

@@ -220,7 +220,10 @@ test('what cannot be done is one sentence and a code', async (t) => {
   assert.match(await ann.say('image', 'list'), /\ndisk ü\.img +qemu +10 bytes +0 nodes$/);
   const packed = await ann.run('image', 'upload', file, '--type', 'dynamips', '--name', 'ios.zip');
   assert.equal(packed.code, 0);
-  assert.match(packed.error, /^No list shows it, because it does not begin like an image of dynamips\. Unpack an archive/);
+  assert.match(
+    packed.error,
+    /^No list shows it, because it does not begin like an image of dynamips\. Unpack an archive/,
+  );
   assert.doesNotMatch(await ann.say('image', 'list'), /ios\.zip/);
   assert.equal(await ann.say('image', 'delete', 'ios.zip'), 'Image "ios.zip" deleted.');
   await ann.fails(1, /There is no image "ios\.zip"/, 'image', 'delete', 'ios.zip');

@@ -89,11 +89,7 @@ async function imageNamed(
 }
 
 /** Deletes the image and returns its name; also one that is not listed, because it does not begin like an image. */
-async function remove(
-  session: Session,
-  wanted: string,
-  flags: { type?: string; compute?: string },
-): Promise<string> {
+async function remove(session: Session, wanted: string, flags: { type?: string; compute?: string }): Promise<string> {
   try {
     const { filename, path } = await imageNamed(session, wanted, flags);
     await session.api.delete(path);
