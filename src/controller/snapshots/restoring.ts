@@ -113,7 +113,7 @@ export class Restores {
 /** The topology and the lab's own files, without other snapshots, topologies and captures: the lab keeps its own. */
 function placeOf({ name }: ArchiveEntry): string | undefined {
   const isOther = isTopologyFile(name) && name !== PROJECT_FILE;
-  const isCapture = `${name}/`.startsWith(`${CAPTURES_DIRECTORY}/`);
+  const isCapture = name.split('/').slice(0, 2).join('/') === CAPTURES_DIRECTORY;
   if (isOther || isCapture || name.split('/')[0] === SNAPSHOTS) return undefined;
   return `${NEW}/${name}`;
 }
