@@ -311,6 +311,10 @@ export type Command =
   | { name: 'help'; topic?: readonly string[]; of?: string }
   | { name: 'version' };
 
+function flagsFirst(noun: string): WrongUsage {
+  return new WrongUsage(`Write flags after the command: labwired ${noun} ...`);
+}
+
 /**
  * Parses the arguments.
  * @throws WrongUsage with the flag and the fix
@@ -324,6 +328,8 @@ export function parseCommand(words: readonly string[]): Command {
   try {
     parsed = parseArgs({ args: [...words], options, allowPositionals: true });
   } catch (error) {
+    const noun = words.find((word) => CLIENT_NOUNS.includes(word));
+    if (noun !== undefined) throw flagsFirst(noun);
     const own = isCommand(first) ? ` ${first}` : '';
     throw new WrongUsage(`${flagMistake(error, Object.keys(options))} See labwired${own} --help`);
   }
@@ -341,7 +347,7 @@ export function parseCommand(words: readonly string[]): Command {
     }
     return { name, url };
   }
-  if (CLIENT_NOUNS.includes(name)) throw new WrongUsage(`Write flags after the command: labwired ${name} ...`);
+  if (CLIENT_NOUNS.includes(name)) throw flagsFirst(name);
   if (!isConfigured(name))
     throw new WrongUsage(
       `There is no command "${name}"${didYouMean(name, [...COMMANDS, ...CLIENT_NOUNS])} See labwired --help`,

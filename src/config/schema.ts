@@ -186,6 +186,7 @@ export type SectionName = keyof typeof SECTIONS;
 /** Keys of the release that have no effect here. */
 export const WITHOUT_EFFECT: { readonly [Name in SectionName]?: readonly string[] } = {
   Server: ['ubridge_path', 'monitor_host', 'hardware_virtualization_check', 'report_errors', 'shell'],
+  TraceNG: ['traceng_path'],
   Dynamips: ['allocate_aux_console_ports'],
   Qemu: ['monitor'],
   VMware: ['block_host_traffic'],

@@ -22,7 +22,8 @@ const parse = (line: string) => parseInvocation(NOUNS, line.split(' '));
 test('a noun begins a command of the client, and nothing else does', () => {
   assert.deepEqual(parseCommand(['lab', 'list', '--json']), { name: 'client', words: ['lab', 'list', '--json'] });
   assert.deepEqual(parseCommand(['help', 'node']), { name: 'client', words: ['node', '--help'] });
-  assert.throws(() => parseCommand(['--host', 'x', 'lab', 'list']), /Write flags after the command: labwired lab/);
+  for (const flag of ['--host', '--server'])
+    assert.throws(() => parseCommand([flag, 'x', 'lab', 'list']), /Write flags after the command: labwired lab/);
   assert.deepEqual(
     [...CLIENT_NOUNS],
     NOUNS.map(({ name }) => name),

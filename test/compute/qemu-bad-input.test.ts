@@ -42,6 +42,7 @@ const ROWS: Row[] = [
     says: /hda_disk_image/,
     exception: 'NodeError',
   },
+  { what: 'less memory than none', body: { ram: -1 }, at: 'start', says: /ram: -1 MiB/ },
   { what: 'an empty file', make: (at) => writeFile(path(at), ''), body: image, at: 'start', says: /bad\.img is empty/ },
   {
     what: 'a header that is cut',

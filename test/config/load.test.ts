@@ -80,9 +80,12 @@ vpcs_path = /usr/bin/vpcs
 
 [Qemu]
 enable_kvm = true
+
+[TraceNG]
+traceng_path = traceng
 `;
   const { config, warnings, files } = loadConfig({ ...base, file: file('gns3_server.conf', text) });
-  assert.deepEqual(warnings, ['keys without effect on this server: [Server] report_errors']);
+  assert.deepEqual(warnings, ['keys without effect on this server: [Server] report_errors, [TraceNG] traceng_path']);
   assert.equal(files.length, 1);
   assert.equal(config.Server.password, 'se=cr;et #1');
   assert.equal(config.Server.images_path, join(home, 'GNS3/images'));

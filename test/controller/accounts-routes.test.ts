@@ -117,6 +117,12 @@ test('no route shows or changes anything of a lab that is not shared, and an obs
   }
   assert.equal((await asker(daemon, 'ada')('GET', `/v2/projects/${id}/nodes`)).text, before);
 
+  // A new owner has no share beside it, and a former owner none either.
+  const given = async (owner: string): Promise<object> =>
+    JSON.parse((await asker(daemon, 'ada')('PUT', `/v2/projects/${id}/sharing`, { owner })).text);
+  assert.deepEqual(Object.keys(((await given('olga')) as { accounts: object }).accounts), []);
+  assert.deepEqual(Object.keys(((await given('bob')) as { accounts: object }).accounts), []);
+
   // What one request leaves out stays as the other has it, whichever is first.
   for (let round = 0; round < 10; round++) {
     const sharing = `/v2/projects/${id}/sharing`;

@@ -46,12 +46,19 @@ const impairments = {
 };
 
 test('a link shows its impairments, keeps them when a client does not know them, and removes them on request', async (t) => {
-  const { server, link, read } = await pair(t);
+  const { server, nodes, link, read } = await pair(t);
   assert.equal('impairments' in (await read()), false);
   assert.deepEqual((await server.expect(201, 'PUT', link, { impairments })).impairments, impairments);
   await server.expect(201, 'PUT', link, { filters: {}, link_style: { color: '#ff0000', width: 2 }, suspend: false });
   const { impairments: kept, link_style: style } = await read();
   assert.deepEqual([kept, style], [impairments, { color: '#ff0000', width: 2 }]);
+  // The member of the file is none of the API's.
+  const carried = { link_style: { width: 3, labwire_impairments: impairments } };
+  const { message } = await server.expect(400, 'PUT', link, carried);
+  assert.match(message, /^link_style\.labwire_impairments: .*use the member impairments/);
+  const [a, b] = nodes.map(({ node_id }) => ({ node_id, adapter_number: 0, port_number: 5 }));
+  await server.expect(400, 'POST', link.replace(/\/[^/]*$/, ''), { nodes: [a, b], ...carried });
+  assert.deepEqual((await read()).link_style, { color: '#ff0000', width: 2 });
   await server.expect(201, 'PUT', link, { impairments: null });
   assert.equal('impairments' in (await read()), false);
 });
@@ -209,6 +216,8 @@ test('a schedule runs, is seen, and ends: when cancelled, and with a change', as
   assert.equal((await server.expect(200, 'GET', schedule)).state, 'cancelled');
   await server.expect(201, 'POST', schedule, { steps: [{ at: 0, for: 0.01, both: { delay: { ms: 1 } } }] });
   await until(async () => (await server.expect(200, 'GET', schedule)).state === 'finished', 'the end');
+  const none = await server.expect(400, 'POST', schedule, { steps: [] });
+  assert.match(none.message, /steps: expected at least 1 entry, received 0/);
   const { message } = await server.expect(400, 'POST', schedule, { steps: [{ at: 1, both: {} }], rounds: 0 });
   assert.match(message, /period: is required/);
 });

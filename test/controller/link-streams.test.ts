@@ -316,6 +316,22 @@ test('captures are merged to one file: all files of a ring once, those that have
   assert.equal((await lengths(`?links=${other}`)).length, 249);
   await rm(join(directory, ended));
   assert.equal((await lengths()).length, 250, 'what somebody has removed holds nothing up');
+
+  // Another capture of the same link: the earlier one still counts, until its file is replaced.
+  await it.server.expect(201, 'POST', `${it.url}/stop_capture`);
+  await it.server.expect(201, 'POST', `${it.url}/start_capture`, { capture_file_name: 'second.pcap' });
+  await it.send(7, 100);
+  await until(async () => (await lengths()).length === 257, 'the frames of both captures');
+  await it.server.expect(201, 'POST', `${it.url}/stop_capture`);
+  const linkOf = async (file: string): Promise<string> =>
+    (await it.server.expect(200, 'GET', `${it.path}/captures`)).find(({ name }: Body) => name === file).link_id;
+  assert.deepEqual([await linkOf('ring_00001.pcap'), await linkOf('second.pcap')], [one, one]);
+  const again = { capture_file_name: 'second.pcap' };
+  await it.server.expect(201, 'POST', `${it.path}/links/${other}/start_capture`, again);
+  assert.equal(await linkOf('second.pcap'), other);
+  assert.equal((await it.server.expect(200, 'GET', it.url)).capture_file_name, 'ring.pcap');
+  assert.equal((await lengths()).length, 250);
+  await it.server.expect(201, 'POST', `${it.path}/links/${other}/stop_capture`);
   await it.server.expect(204, 'POST', `${it.path}/close`);
   await it.server.expect(409, 'GET', merged);
 });

@@ -52,6 +52,8 @@ test('a restored lab has its nodes, links, drawings and files of then, under new
   await server.expect(200, 'PUT', path, { zoom: 50, variables: [{ name: 'A', value: '2' }], auto_start: true });
   await writeFile(join(project.path, `project-files/ethernet_hub/${one.node_id}/config`), 'now');
   await writeFile(join(project.path, 'project-files/late'), 'now');
+  await mkdir(join(project.path, 'project-files/captures'));
+  await writeFile(join(project.path, 'project-files/captures/late.pcap'), 'now');
   await writeFile(join(project.path, 'docs/both'), 'now');
   await writeFile(join(project.path, 'docs/late'), 'now');
   await writeFile(join(project.path, 'README.txt'), 'now');
@@ -85,6 +87,7 @@ test('a restored lab has its nodes, links, drawings and files of then, under new
   assert.equal(await readFile(join(project.path, `project-files/ethernet_hub/${id}/config`), 'utf8'), 'then');
   assert.equal(`project-files/ethernet_hub/${one.node_id}` in files, false);
   assert.equal('project-files/late' in files, false);
+  assert.equal(await readFile(join(project.path, 'project-files/captures/late.pcap'), 'utf8'), 'now');
   assert.equal(await readFile(join(project.path, 'docs/both'), 'utf8'), 'then');
   assert.equal(await readFile(join(project.path, 'docs/late'), 'utf8'), 'now');
   assert.equal(await readFile(join(project.path, 'README.txt'), 'utf8'), 'then');
@@ -266,6 +269,7 @@ test('a restoration that fails, early or late, leaves the lab and its files as t
       { name: 'folder', data: 'a file here, a folder there' },
       { name: 'link/file', data: 'a folder here, a link there' },
       { name: 'project-files/vmware/x', data: 'theirs' },
+      { name: 'project-files/captures/x.pcap', data: 'theirs' },
     ]),
   };
   for (const [what, archive] of Object.entries(cases)) {
@@ -276,6 +280,8 @@ test('a restoration that fails, early or late, leaves the lab and its files as t
     await server.link(project, [one, 0], [two, 0]);
     await mkdir(join(project.path, 'project-files/vpcs'), { recursive: true });
     await writeFile(join(project.path, 'project-files/vpcs/x'), 'mine');
+    await mkdir(join(project.path, 'project-files/captures'));
+    await writeFile(join(project.path, 'project-files/captures/x.pcap'), 'mine');
     await writeFile(join(project.path, 'file'), 'mine');
     await mkdir(join(project.path, 'folder'));
     await writeFile(join(project.path, 'folder/file'), 'mine');
@@ -321,6 +327,8 @@ test('a server that is killed while it restores has the lab of before at its nex
   await server.hub(project, 'H1');
   await mkdir(join(project.path, 'project-files/vpcs'), { recursive: true });
   await writeFile(join(project.path, 'project-files/vpcs/x'), 'before');
+  await mkdir(join(project.path, 'project-files/captures'));
+  await writeFile(join(project.path, 'project-files/captures/x.pcap'), 'kept');
   await writeFile(join(project.path, 'README.txt'), 'before');
   await server.expect(204, 'POST', `${path}/close`);
   await server.stop();
@@ -333,6 +341,7 @@ test('a server that is killed while it restores has the lab of before at its nex
   await rename(join(project.path, 'project-files'), join(staging, 'before/project-files'));
   await mkdir(join(project.path, 'project-files'));
   await writeFile(join(project.path, 'project-files/new'), 'of the snapshot');
+  await rename(join(staging, 'before/project-files/captures'), join(project.path, 'project-files/captures'));
   await rename(join(project.path, 'README.txt'), join(staging, 'before/README.txt'));
   await writeFile(join(project.path, 'README.txt'), 'of the snapshot');
   await rename(join(project.path, 'lab.gns3'), join(staging, 'before/lab.gns3'));

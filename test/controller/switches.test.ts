@@ -69,3 +69,14 @@ test('the table of addresses is asked of switches alone', async (t) => {
   const refused = await server.expect(409, 'GET', `${path}/${hub.node_id}/mac_table`);
   assert.match(refused.message, /Hub has no table of MAC addresses/);
 });
+
+test('a node without a directory says so when its files are asked for', async (t) => {
+  const { server, project } = await LabServer.withLab(t);
+  const hub = await server.hub(project, 'Hub');
+  const { message } = await server.expect(
+    404,
+    'GET',
+    `/v2/projects/${project.project_id}/nodes/${hub.node_id}/disk_use`,
+  );
+  assert.match(message, /^Hub has no directory: .* type ethernet_hub\.$/);
+});

@@ -6,7 +6,7 @@ import { FIGURES, type RigReport } from './rig.ts';
 
 const HEAD = `# Resistance to attacks
 
-Each section is a promise, and the figures of the test in \`test/faults\` that attacks it. The test fails when the promise breaks. \`bin/test --faults\` runs all attacks in full and writes this page; \`bin/test\` runs them in small.
+Each section is a promise, and the figures of the test in \`test/faults\` that attacks it. The test fails when the promise breaks. \`bin/test --faults\` runs all attacks in full and writes this page; \`bin/test --all\` runs them in small. The figures are those of each test's last run, and each section says which one that was.
 
 * \`LABWIRE_SEED=N\` repeats a run with its random numbers.
 * A bound is *kept*, or *not judged* because other programs kept the machine busy.

@@ -218,6 +218,15 @@ test('what cannot be done is one sentence and a code', async (t) => {
   await ann.fails(2, /--type dynamips\|iou\|qemu/, 'image', 'upload', file);
   await ann.say('image', 'upload', file, '--type', 'qemu', '--name', 'disk ü.img');
   assert.match(await ann.say('image', 'list'), /\ndisk ü\.img +qemu +10 bytes +0 nodes$/);
+  const packed = await ann.run('image', 'upload', file, '--type', 'dynamips', '--name', 'ios.zip');
+  assert.equal(packed.code, 0);
+  assert.match(
+    packed.error,
+    /^No list shows it, because it does not begin like an image of dynamips\. Unpack an archive/,
+  );
+  assert.doesNotMatch(await ann.say('image', 'list'), /ios\.zip/);
+  assert.equal(await ann.say('image', 'delete', 'ios.zip'), 'Image "ios.zip" deleted.');
+  await ann.fails(1, /There is no image "ios\.zip"/, 'image', 'delete', 'ios.zip');
 
   await ann.say('node', 'create', 'PC1', '--template', 'VPCS');
   await ann.fails(1, /needs a terminal; without one use labwired node exec/, 'node', 'console', 'PC1');
@@ -244,6 +253,12 @@ test('in a terminal tables fit, a console is typed at, and whatever ends it the 
   console.type('\u001d');
   assert.deepEqual(await console.ended, [0, null]);
   assert.equal(console.isSane, true);
+
+  // A serial line knows no size.
+  const sizeless = new Terminal(t, labwired, 0, ['node', 'console', 'PC1']);
+  await sizeless.shows(/Ctrl\+\] leaves it[\s\S]*> $/);
+  sizeless.type('\u001d');
+  assert.deepEqual(await sizeless.ended, [0, null]);
 
   const killed = new Terminal(t, labwired, 80, ['node', 'console', 'PC1']);
   await killed.shows(/> $/);

@@ -84,6 +84,9 @@ test('nodes are made of a type and changed, with settings that are checked by th
   );
   assert.equal(nodes.find(({ name }) => name === 'Ünï')?.x, 7);
   await labwired.fails(2, /Say what to change/, 'node', 'update', 'Ünï');
+  const noConsole = /--set console: nodes of this type have no such setting/;
+  await labwired.fails(2, noConsole, 'node', 'update', 'Ünï', hub.name, '--set', `console=${free}`);
+  assert.doesNotMatch(await labwired.say('node', 'list'), new RegExp(` ${free} `), 'nothing was changed');
   await labwired.fails(2, /need a single node/, 'node', 'update', 'Ünï', hub.name, '--name', 'x');
 });
 

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { importFrr, noFrr } from '../compute/frr-image.ts';
+import { noVpcs } from '../compute/support.ts';
 import { BUILT_IN, Client } from './client.ts';
 import { type DaemonOptions, startDaemon } from './daemon.ts';
 import { engineFor, withEngine } from './machines.ts';
@@ -45,13 +46,18 @@ test('the document has all examples', () => {
   for (const name of readdirSync(FOLDER)) assert.ok(document.includes(`examples/${name}/lab.yaml`), name);
 });
 
-test('a class of twenty benches', async (t) => {
-  const { checks, labwired, file } = await run(t, 'class');
-  assert.equal(checks.length, 40);
-  const nodes = JSON.parse(await labwired.say('node', 'list', '--lab', 'Class', '--json')) as unknown[];
-  assert.equal(nodes.length, 62);
-  await labwired.say('destroy', file, '--yes');
-});
+for (const [engine, skip] of [
+  ['built-in', false],
+  ['vpcs', noVpcs],
+] as const) {
+  test(`a class of twenty benches with the engine ${engine}`, { skip }, async (t) => {
+    const { checks, labwired, file } = await run(t, 'class', { config: `[VPCS]\nengine = ${engine}\n` });
+    assert.equal(checks.length, 40);
+    const nodes = JSON.parse(await labwired.say('node', 'list', '--lab', 'Class', '--json')) as unknown[];
+    assert.equal(nodes.length, 62);
+    await labwired.say('destroy', file, '--yes');
+  });
+}
 
 test('a WAN with satellites', async (t) => {
   const { checks } = await run(t, 'satellite');

@@ -4,6 +4,8 @@ import { IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import type { ComputeObject, ImageObject } from '../../api/objects.ts';
 import { AUTO_ID } from '../../api/placement.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
+import { Failure } from '../../failures.ts';
+import { quoted } from '../../host/terminal/shell-word.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
@@ -36,8 +38,15 @@ async function upload(
   { type: given, name = basename(file), compute }: { type?: string; name?: string; compute?: string },
 ): Promise<void> {
   const type = typeOf(given);
-  await sendImage(session, file, { path: `${pathOf(compute)}/${type}`, name });
+  const path = `${pathOf(compute)}/${type}`;
+  await sendImage(session, file, { path, name });
   session.tell(`Image "${name}" is on the server.`, name);
+  const listed = await session.api.get<{ filename: string }[]>(`${path}/images`);
+  if (listed.some(({ filename }) => filename === name)) return;
+  const why = name.includes('/')
+    ? 'because it is in a folder'
+    : `because it does not begin like an image of ${type}. Unpack an archive before the upload`;
+  session.remark(`No list shows it, ${why}. To delete it: labwired image delete ${quoted(name)} --type ${type}`);
 }
 
 async function images(session: Session, compute: string | undefined): Promise<ImageObject[]> {
@@ -77,6 +86,30 @@ async function imageNamed(
   const found = findNamed('image', all, named, wanted);
   const { filename, emulator } = found;
   return { ...found, path: `${pathOf(compute)}/${emulator}/images/${encodeURIComponent(filename)}` };
+}
+
+/** Deletes the image and returns its name; also one that is not listed, because it does not begin like an image. */
+async function remove(session: Session, wanted: string, flags: { type?: string; compute?: string }): Promise<string> {
+  try {
+    const { filename, path } = await imageNamed(session, wanted, flags);
+    await session.api.delete(path);
+    return filename;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    for (const type of flags.type === undefined ? TYPES : [flags.type]) {
+      try {
+        await session.api.delete(`${pathOf(flags.compute)}/${type}/images/${encodeURIComponent(basename(wanted))}`);
+        return wanted;
+      } catch (refused) {
+        if (!isNotFound(refused)) throw refused;
+      }
+    }
+    throw error;
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof Failure && error.code === 'not-found';
 }
 
 export const image: Noun = {
@@ -126,8 +159,7 @@ export const image: Noun = {
       flags: { ...OF_TYPE, ...COMPUTE },
       run: async (session, wanted, flags) => {
         for (const name of wanted) {
-          const { filename, path } = await imageNamed(session, name, flags);
-          await session.api.delete(path);
+          const filename = await remove(session, name, flags);
           session.tell(`Image "${filename}" deleted.`, filename);
         }
       },

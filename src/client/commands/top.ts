@@ -13,6 +13,7 @@ import { type Flow, type LinkCounters, type LinkFlows, ofNode, type Rate, Traffi
 import { bytesPerSecond, inBytes } from '../terminal/figures.ts';
 import { fullScreen } from '../terminal/full-screen.ts';
 import { secondsOf } from '../terminal/seconds.ts';
+import { windowSize } from '../terminal/window-size.ts';
 
 const USUAL_SECONDS = 1;
 /** The server sends counters within these limits. */
@@ -239,7 +240,7 @@ async function live(
   let askedAt = Number.NEGATIVE_INFINITY;
   const draw = (): void => {
     if (!facts) return;
-    const { columns: width, rows } = process.stdout;
+    const { columns: width, rows } = windowSize(process.stdout);
     screen.draw(pictureLines(pictureOf(facts, measured), { sort, width, rows }));
   };
   const pressed = (key: string): void => {

@@ -5,6 +5,7 @@ import type { NodeObject } from '../../api/objects.ts';
 import type { ControlMessage } from '../../consoles/socket-control.ts';
 import { conflict, unavailable } from '../../failures.ts';
 import type { Session } from '../frame/session.ts';
+import { windowSize } from '../terminal/window-size.ts';
 import { usableConsole } from './console-socket.ts';
 
 /** Ctrl+], as in telnet. */
@@ -22,7 +23,7 @@ export async function attachTerminal(session: Session, node: NodeObject, path: s
     throw conflict('node console needs a terminal; without one use labwired node exec NODE LINE');
   }
   usableConsole(session, node);
-  const { columns: cols = 80, rows = 24 } = stdout;
+  const { columns: cols, rows } = windowSize(stdout);
   const socket = await session.api.socket(`${path}?cols=${cols}&rows=${rows}`);
   session.remark(`Console of "${node.name}"; Ctrl+] leaves it.`);
   const restore = session.ending.defer(rawTerminal(stdin, stdout, socket));
@@ -63,7 +64,8 @@ async function conversation(stdin: ReadStream, stdout: WriteStream, socket: WebS
     if (at !== -1) resolve(undefined);
   };
   const resized = (): void => {
-    const message: ControlMessage = { type: 'resize', cols: stdout.columns, rows: stdout.rows };
+    const { columns: cols, rows } = windowSize(stdout);
+    const message: ControlMessage = { type: 'resize', cols, rows };
     if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(message));
   };
   socket.on('message', (data: Buffer) => void stdout.write(data));

@@ -103,9 +103,24 @@ export function wrongIn(schema: v.GenericSchema, value: unknown, before: Path = 
   });
 }
 
-/** Checks a file against the schema; returns its content as it was written. */
-export function checkSource({ value, placeOf }: Source): { text: LabText } | { mistakes: Mistake[] } {
-  const wrong = wrongIn(LabText, value);
-  if (wrong.length === 0) return { text: v.parse(LabText, value) };
-  return { mistakes: wrong.map(({ path, of, message }) => ({ ...placeOf(path, of), message })) };
+/**
+ * Checks a file against the schema; returns its content as it was written. Unknown members are left out, so that what
+ * else is wrong can be found. Other mistakes end the reading, and so does a whole part under a wrong name, as links to
+ * its nodes would all seem wrong.
+ */
+export function checkSource({ value, placeOf }: Source): { text?: LabText; mistakes: Mistake[] } {
+  const rest: unknown = structuredClone(value);
+  const mistakes: Mistake[] = [];
+  // The schema reports one unknown member of each object at a time.
+  for (;;) {
+    const wrong = wrongIn(LabText, rest);
+    if (wrong.length === 0) return { text: v.parse(LabText, rest), mistakes };
+    mistakes.push(...wrong.map(({ path, of, message }) => ({ ...placeOf(path, of), message })));
+    if (!wrong.every(({ path, of }) => of === 'key' && path.length > 1 && leaveOut(rest, path))) return { mistakes };
+  }
+}
+
+function leaveOut(value: unknown, path: Path): boolean {
+  const parent = path.slice(0, -1).reduce((at, step) => (at as Record<string, unknown> | undefined)?.[step], value);
+  return parent !== undefined && delete (parent as Record<string, unknown>)[String(path.at(-1))];
 }

@@ -99,11 +99,9 @@ export async function checkLab(file: string, flags: OutsideFlag = {}): Promise<W
 export async function parseLab(content: string, file: string, beside = besideOf('-')): Promise<WantedLab> {
   const shown = shownName(file);
   const source = readSource(shown, content);
-  const checked = checkSource(source);
-  if ('mistakes' in checked) throw new LabFileMistakes(shown, checked.mistakes);
-  const mistakes: Mistake[] = [];
-  const reader = new Reader(source, checked.text, beside, mistakes);
-  const lab = await reader.lab(shown);
+  const { text, mistakes } = checkSource(source);
+  if (!text) throw new LabFileMistakes(shown, mistakes);
+  const lab = await new Reader(source, text, beside, mistakes).lab(shown);
   if (mistakes.length === 0) mistakes.push(...referenceMistakes(lab));
   if (mistakes.length > 0) throw new LabFileMistakes(shown, mistakes);
   return lab;

@@ -56,8 +56,11 @@ export async function nodeSettings(api: Api, type: string): Promise<Settable> {
   // The whole document has some megabytes, so only two paths are requested.
   const [node, kind] = await Promise.all([ofNode, ofKind].map((path) => pathsOf(api, path)));
   if (!kind?.[ofKind]) throw new WrongUsage(`--type "${type}": ${suggestion(type, await typesOf(api))}`);
-  const members = without(bodyOf(node?.[ofNode], 'post').properties, OF_NODES);
-  const properties = without(bodyOf(kind[ofKind], 'post').properties, [...OF_NODES, ...Object.keys(members)]);
+  const own = bodyOf(kind[ofKind], 'post').properties;
+  // The controller's form has a console for all types, but a hub rejects one.
+  const missing = own && !('console' in own) ? ['console'] : [];
+  const members = without(bodyOf(node?.[ofNode], 'post').properties, [...OF_NODES, ...missing]);
+  const properties = without(own, [...OF_NODES, ...Object.keys(members)]);
   return { of: 'nodes of this type', members, properties };
 }
 

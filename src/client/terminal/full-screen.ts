@@ -2,6 +2,7 @@
 import { conflict } from '../../failures.ts';
 import { fitted } from '../../host/terminal/text-width.ts';
 import type { Session } from '../frame/session.ts';
+import { windowSize } from './window-size.ts';
 
 const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l';
 const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l';
@@ -48,7 +49,7 @@ export function fullScreen(session: Session, redraw: () => void, pressed: (key: 
   return {
     left,
     draw(lines) {
-      const { columns = 80, rows = 24 } = stdout;
+      const { columns, rows } = windowSize(stdout);
       const shown = lines.slice(0, rows).map((line) => fitted(line, columns) + END_OF_LINE);
       stdout.write(`${HOME}${shown.join('\r\n')}${END_OF_SCREEN}`);
     },

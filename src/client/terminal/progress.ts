@@ -3,6 +3,7 @@
 import { fitted, textWidth } from '../../host/terminal/text-width.ts';
 import type { Session } from '../frame/session.ts';
 import { bytesPerSecond, inBytes } from './figures.ts';
+import { windowSize } from './window-size.ts';
 
 const DRAWN_EVERY_MS = 250;
 const GAP = '  ';
@@ -55,7 +56,7 @@ export function meter({ quiet, json, ending }: Session, done: () => number, tota
   const began = performance.now();
   const timer = setInterval(() => {
     const transfer = { done: done(), before, total, elapsed: performance.now() - began };
-    stderr.write(`\r${progressLine(transfer, (stderr.columns || 80) - 1)}\u001b[K`);
+    stderr.write(`\r${progressLine(transfer, windowSize(stderr).columns - 1)}\u001b[K`);
   }, DRAWN_EVERY_MS);
   const clear = (): void => {
     clearInterval(timer);

@@ -212,6 +212,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
         if (!mayShare(identity, before)) throw forbidden('Only the owner of a lab and admins may share it.');
         const whole = accounts && Object.entries(accounts).map(([name, access]) => [idOf(name, 'accounts'), access]);
         const some = Object.entries(update).map(([name, access]) => [idOf(name, 'update'), access]);
+        const ownerId = owner === undefined ? before.owner : owner === null ? null : idOf(owner, 'owner');
         const merged = { ...(whole ? Object.fromEntries(whole) : before.accounts), ...Object.fromEntries(some) };
         const groups = Object.entries(givenGroups).map(([name, access]) => {
           const id = groupIds.get(name);
@@ -219,9 +220,10 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
           return [id, access] as const;
         });
         const after = {
-          owner: owner === undefined ? before.owner : owner === null ? null : idOf(owner, 'owner'),
+          owner: ownerId,
           everybody: everybody ?? before.everybody,
-          accounts: granted(merged as Record<string, Access>),
+          // The owner needs no share, and a former owner keeps none.
+          accounts: granted({ ...(merged as Record<string, Access>), ...(ownerId !== null && { [ownerId]: 'none' }) }),
           groups: granted({ ...before.groups, ...Object.fromEntries(groups) }),
         };
         const writing = [...nodes.values()].find((node) => node.isWritingImages);

@@ -48,9 +48,21 @@ export class LinkCaptures {
       throw error;
     }
     const filePath = join(project.record.path, CAPTURES_DIRECTORY, fileName);
-    link.capture = { fileName, filePath, request, end, writer: end.node.compute };
+    this.#forgetReplaced(project, fileName, end.node.compute);
+    link.captures = [...link.captures, { fileName, filePath, request, end, writer: end.node.compute }];
     this.#records.announce('link.updated', link);
     return link;
+  }
+
+  /** Forgets the ended captures, of any link, whose file a new capture replaced. */
+  #forgetReplaced(project: Project, name: string, compute: Node['compute']): void {
+    for (const link of project.links.values()) {
+      const { capture } = link;
+      link.captures = link.captures.filter(
+        ({ fileName, writer, end }) => end !== undefined || fileName !== name || writer !== compute,
+      );
+      if (link.capture !== capture) this.#records.announce('link.updated', link);
+    }
   }
 
   /** Nodes of a link were recreated, which ends its capture; `resume` continues it. */
@@ -61,7 +73,7 @@ export class LinkCaptures {
     if (!lost.has(capture.end.node)) {
       await capture.end.node.compute.post(portPath(capture.end, 'stop_capture')).catch(ignore);
     }
-    link.capture = { ...capture, end: undefined };
+    link.endCapture();
     this.#records.announce('link.updated', link);
   }
 
@@ -101,7 +113,7 @@ export class LinkCaptures {
           throw error;
         }
       }
-      link.capture = { ...capture, end: undefined };
+      link.endCapture();
     }
     this.#records.announce('link.updated', link);
     return link;

@@ -7,7 +7,7 @@ import type { Label } from '../../api/vocabulary.ts';
 import { conflict, invalid, notFound } from '../../failures.ts';
 import type { Announcer } from '../events.ts';
 import { normalizedFilters } from '../links/filters.ts';
-import { linkImpairments, plainStyle } from '../links/impairments.ts';
+import { linkImpairments, requestedStyle } from '../links/impairments.ts';
 import { impairLine } from '../links/lines.ts';
 import { defaultEndLabel, keptLink, Link, type LinkEnd, type LinkSettings } from '../links/link.ts';
 import { discardWire, removeStaleNios, renewWire, rewire, unwire, wire } from '../links/wiring.ts';
@@ -51,7 +51,7 @@ export class Links {
       const wanted = {
         ends,
         filters: normalizedFilters(given.filters ?? {}),
-        style: plainStyle(given.link_style ?? {}),
+        style: requestedStyle(given.link_style ?? {}),
         suspended: given.suspend ?? false,
         impairments: linkImpairments(given.impairments ?? null),
       };
@@ -245,7 +245,7 @@ export class Links {
   }
 
   #forget(project: Project, link: Link): void {
-    if (link.capture) link.capture = { ...link.capture, end: undefined };
+    link.endCapture();
     project.detach(link);
     project.links.delete(link.id);
     this.#records.announce('link.deleted', link);
@@ -280,7 +280,7 @@ function changed(settings: LinkSettings, { filters, impairments, link_style: sty
   return {
     filters: filters === undefined ? settings.filters : normalizedFilters(filters),
     impairments: impairments === undefined ? settings.impairments : linkImpairments(impairments),
-    style: style === undefined ? settings.style : plainStyle(style),
+    style: style === undefined ? settings.style : requestedStyle(style),
     suspended: suspend ?? settings.suspended,
   };
 }

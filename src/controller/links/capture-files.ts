@@ -5,33 +5,32 @@ import { listContained } from '../../host/files/contained-tree.ts';
 import { downloadFile } from '../../http/app/files.ts';
 import { CAPTURES_DIRECTORY, isPartOfRing } from '../../store/captures.ts';
 import { refusalOf } from '../computes/answers.ts';
-import type { Link } from './link.ts';
+import type { Capture, Link } from './link.ts';
 
 /**
  * Lists the capture files of the project in this directory with these links (none while closed): those of other hosts
  * first, then newest first.
  */
 export async function captureFiles(directory: string, all: Iterable<Link>): Promise<CaptureFileEntry[]> {
-  const links = [...all].filter(({ capture }) => capture !== undefined);
+  const captures = capturesOf(all);
   const here: CaptureFileEntry[] = [];
   const wanted = CAPTURES_DIRECTORY.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'));
   for await (const { path, stat } of listContained(directory, (folder) => wanted.includes(folder))) {
     if (dirname(path) !== CAPTURES_DIRECTORY) continue;
     const name = basename(path);
-    const link = links.find((each) => isCapturedInto(each, name));
+    const found = captures.find(({ capture }) => isCapturedInto(capture, name));
     here.push({
       name,
       bytes: stat.size,
       modified: stat.mtime.toISOString(),
-      link_id: link?.id ?? null,
-      running: link?.capture?.fileName === name && link.capturing,
+      link_id: found?.id ?? null,
+      running: found?.capture.fileName === name && found.capture.end !== undefined,
       compute_id: 'local',
     });
   }
   here.sort((one, other) => (one.modified! < other.modified! ? 1 : one.modified! > other.modified! ? -1 : 0));
-  const elsewhere = links.flatMap(({ id, capture }): CaptureFileEntry[] => {
-    if (!capture || capture.writer.id === 'local') return [];
-    const { fileName: name, writer, end } = capture;
+  const elsewhere = captures.flatMap(({ id, capture: { fileName: name, writer, end } }): CaptureFileEntry[] => {
+    if (writer.id === 'local') return [];
     return [{ name, bytes: null, modified: null, link_id: id, running: end !== undefined, compute_id: writer.id }];
   });
   return [...elsewhere, ...here];
@@ -52,12 +51,10 @@ export interface WantedFile {
  * @throws Failure `not-found`, `forbidden` for a name that leads elsewhere; ComputeRefusal, ComputeUnreachable
  */
 export async function captureFile({ projectId, directory, links, name, signal }: WantedFile): Promise<Response> {
-  const capture = [...links].find(
-    (link) => link.capture?.fileName === name && link.capture.writer.id !== 'local',
-  )?.capture;
-  if (!capture) return downloadFile(join(directory, CAPTURES_DIRECTORY), name);
+  const found = capturesOf(links).find(({ capture }) => capture.fileName === name && capture.writer.id !== 'local');
+  if (!found) return downloadFile(join(directory, CAPTURES_DIRECTORY), name);
   const path = pathAtCompute(projectId, name);
-  const answer = await capture.writer.pass('GET', path, { signal, limit: 0 });
+  const answer = await found.capture.writer.pass('GET', path, { signal, limit: 0 });
   if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), `GET ${path}`);
   const headers = { 'Content-Security-Policy': 'sandbox', 'X-Content-Type-Options': 'nosniff' };
   return new Response(answer.body, { headers: { ...Object.fromEntries(answer.headers), ...headers } });
@@ -68,7 +65,11 @@ export function pathAtCompute(projectId: string, name: string): string {
   return `/projects/${projectId}/files/${CAPTURES_DIRECTORY}/${encodeURIComponent(name)}`;
 }
 
-function isCapturedInto({ capture }: Link, name: string): boolean {
-  if (capture === undefined || capture.writer.id !== 'local') return false;
-  return capture.fileName === name || (capture.request.ring_size !== undefined && isPartOfRing(capture.fileName, name));
+function capturesOf(links: Iterable<Link>): { id: string; capture: Capture }[] {
+  return [...links].flatMap(({ id, captures }) => captures.map((capture) => ({ id, capture })));
+}
+
+function isCapturedInto({ fileName, request, writer }: Capture, name: string): boolean {
+  if (writer.id !== 'local') return false;
+  return fileName === name || (request.ring_size !== undefined && isPartOfRing(fileName, name));
 }

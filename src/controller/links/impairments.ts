@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { PRESETS, type Preset } from '../../api/impairment-presets.ts';
 import { changed, type DirectionChange, DirectionImpairments } from '../../api/impairments.ts';
 import type { LinkImpairmentsBody } from '../../api/routes/links.ts';
+import { invalid } from '../../failures.ts';
 import { describeIssue } from '../../store/issues.ts';
 
 /** As stored and shown. */
@@ -45,6 +46,12 @@ export function styleWith(style: Style, impairments: LinkImpairments): Style {
 
 /** The style as clients see it. */
 export function plainStyle({ [CARRIER]: _impairments, ...style }: Style): Style {
+  return style;
+}
+
+/** The style in a request. @throws Failure `invalid` for impairments in it, which only files have there */
+export function requestedStyle(style: Style): Style {
+  if (CARRIER in style) throw invalid(`link_style.${CARRIER}: only files have it; use the member impairments.`);
   return style;
 }
 

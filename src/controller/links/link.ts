@@ -73,7 +73,8 @@ export class Link {
   settings: LinkSettings = { filters: {}, style: {}, suspended: false, impairments: NO_IMPAIRMENTS };
   /** The end that impairs and counts, once one was used. */
   lineEnd: LinkEnd | undefined;
-  capture: Capture | undefined;
+  /** Its captures since the lab was opened, oldest first, without those whose file was replaced. Only the last can run. */
+  captures: readonly Capture[] = [];
   /** The capture of the previous run of the server, until it resumes. */
   formerCapture: LinkCapture | undefined;
   /** Whether both sides are wired and clients know the link. */
@@ -86,6 +87,15 @@ export class Link {
   constructor(projectId: string, id: string) {
     this.projectId = projectId;
     this.id = id;
+  }
+
+  /** The running capture, or the last one. */
+  get capture(): Capture | undefined {
+    return this.captures.at(-1);
+  }
+
+  endCapture(): void {
+    if (this.capture) this.captures = this.captures.with(-1, { ...this.capture, end: undefined });
   }
 
   get capturing(): boolean {

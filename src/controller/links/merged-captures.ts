@@ -13,12 +13,9 @@ import type { Capture, Link } from './link.ts';
 
 const NOTHING = new Uint8Array(0);
 
-type Captured = Link & { capture: Capture };
-
 /** The captured links to merge, in order: all or the given ones. @throws Failure */
-export function capturedLinks(all: readonly Link[], wanted: string | undefined): Captured[] {
-  const hasCapture = (link: Link): link is Captured => link.capture !== undefined;
-  const found = all.filter(hasCapture);
+export function capturedLinks(all: readonly Link[], wanted: string | undefined): Link[] {
+  const found = all.filter(({ captures }) => captures.length > 0);
   if (wanted === undefined) {
     if (found.length > 0) return found;
     throw conflict('No link of this lab has been captured since it was opened.');
@@ -38,11 +35,16 @@ export function capturedLinks(all: readonly Link[], wanted: string | undefined):
  * off
  */
 export async function mergedCaptures(
-  links: readonly Captured[],
+  links: readonly Link[],
   place: Pick<WantedFile, 'projectId' | 'directory' | 'signal'>,
 ): Promise<Response> {
   const merged = mergedCapture(
-    await Promise.all(links.map(async (link) => ({ name: nameOf(link), files: await filesOf(link.capture, place) }))),
+    await Promise.all(
+      links.map(async (link) => ({
+        name: nameOf(link),
+        files: (await Promise.all(link.captures.map((capture) => filesOf(capture, place)))).flat(),
+      })),
+    ),
   );
   const first = await merged.next();
   const whole = async function* (): AsyncGenerator<Uint8Array, void> {
@@ -117,6 +119,8 @@ async function remoteBytes(compute: Capture['writer'], path: string, signal: Abo
     const end = Math.min(size, at + count);
     if (end <= at) return NOTHING;
     const answer = await compute.pass('GET', path, { headers: { range: `bytes=${at}-${end - 1}` }, signal });
+    // As on this host, a deleted file has no frames.
+    if (answer.status === 404 && at === 0) return NOTHING;
     if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), `GET ${path}`);
     if (answer.status !== 206) {
       whole = answer.body?.[Symbol.asyncIterator]();

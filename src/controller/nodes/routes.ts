@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { NODE_KINDS, nodeKind } from '../../api/kinds/kinds.ts';
 import { NODE_ROUTES, type NodeCreate } from '../../api/routes/nodes.ts';
 import { sizeOf } from '../../consoles/socket-control.ts';
-import { conflict, forbidden } from '../../failures.ts';
+import { conflict, forbidden, messageOf, notFound } from '../../failures.ts';
 import {
   type Connected,
   route as definedRoute,
@@ -178,7 +178,15 @@ export function nodeRoutes({
     }),
 
     route('GET /v2/projects/{project_id}/nodes/{node_id}/disk_use', async ({ params }) => {
-      return inTurn(params, nodePresence, async (node) => (await node.compute.get(`${node.path}/disk_use`)) as object);
+      return inTurn(params, nodePresence, async (node) => {
+        try {
+          return (await node.compute.get(`${node.path}/disk_use`)) as object;
+        } catch (error) {
+          // The text of an unknown route, not of an unknown node.
+          if (!lacksRoute(error) || !messageOf(error).endsWith(': 404: Not Found')) throw error;
+          throw notFound(`${node.name} has no directory: its host knows none for nodes of type ${node.type}.`);
+        }
+      });
     }),
 
     ...NODE_KINDS.flatMap(({ passes = [] }) => passes).map(({ method, path, to, limit, ...definition }) =>

@@ -9,11 +9,12 @@ import * as v from 'valibot';
 import { fileFailure, writeFileAtomically } from '../../host/files/atomic-file.ts';
 import { exists } from '../../host/files/exists.ts';
 import { log } from '../../host/log.ts';
+import { CAPTURES_DIRECTORY } from '../../store/captures.ts';
 import { endStagings } from '../staging.ts';
 
 /**
- * Replaced as a whole: files that the snapshot does not have are removed. Files elsewhere in the project stay unless
- * the snapshot has them.
+ * Replaced as a whole, except for the captures, which no snapshot has: files that the snapshot does not have are
+ * removed. Files elsewhere in the project stay unless the snapshot has them.
  */
 const WHOLE = 'project-files';
 const NOTE = 'exchange.json';
@@ -54,6 +55,7 @@ export async function exchangeFiles({ staging, path, filename }: Exchange, undo:
     );
     const places = { from, to: path, before: join(staging, BEFORE) };
     await swap(places, WHOLE, undo);
+    if (await moveCaptures(places.before, path)) undo.defer(async () => void (await moveCaptures(path, places.before)));
     await merge(places, '', undo);
     await swap({ ...places, from: staging }, TOPOLOGY, undo, filename);
   } catch (error) {
@@ -97,6 +99,16 @@ async function swap(
   undo.defer(() => rename(place, join(from, name)));
 }
 
+/** Moves the captures from one tree to another one, which has none. False: nothing to move. */
+async function moveCaptures(from: string, to: string): Promise<boolean> {
+  // A link at this place may lead out of the project.
+  if (!(await isFolder(join(from, WHOLE))) || !(await isFolder(join(to, WHOLE)))) return false;
+  const [captures, place] = [join(from, CAPTURES_DIRECTORY), join(to, CAPTURES_DIRECTORY)];
+  if (!(await exists(captures)) || (await exists(place))) return false;
+  await rename(captures, place);
+  return true;
+}
+
 /** Moves the content of a folder into another one; folders in both are merged. Links are never followed. */
 async function merge(places: Places, folder: string, undo: AsyncDisposableStack): Promise<void> {
   for (const entry of await readdir(join(places.from, folder), { withFileTypes: true })) {
@@ -127,7 +139,10 @@ async function rollBack(staging: string, projects: readonly string[]): Promise<v
   await using undo = new AsyncDisposableStack();
   for (const name of added) await putAside(join(path, name), join(after, name));
   const places = { from: before, to: path, before: after };
-  if (await exists(join(before, WHOLE))) await swap(places, WHOLE, undo);
+  if (await exists(join(before, WHOLE))) {
+    await moveCaptures(path, before);
+    await swap(places, WHOLE, undo);
+  }
   if (await exists(join(before, filename))) await swap(places, filename, undo);
   if (await exists(before)) await merge(places, '', undo);
   undo.move();

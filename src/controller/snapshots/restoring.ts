@@ -9,6 +9,7 @@ import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { log } from '../../host/log.ts';
 import { ongoing } from '../../host/values/progress.ts';
 import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
+import { CAPTURES_DIRECTORY } from '../../store/captures.ts';
 import { writeTopologyFile } from '../../store/topology/file.ts';
 import { isTopologyFile } from '../archives/exclusions.ts';
 import { extract, isContainerFile } from '../archives/extraction.ts';
@@ -109,10 +110,11 @@ export class Restores {
   }
 }
 
-/** The topology and the lab's own files, without other snapshots and topologies. */
+/** The topology and the lab's own files, without other snapshots, topologies and captures: the lab keeps its own. */
 function placeOf({ name }: ArchiveEntry): string | undefined {
   const isOther = isTopologyFile(name) && name !== PROJECT_FILE;
-  if (isOther || name.split('/')[0] === SNAPSHOTS) return undefined;
+  const isCapture = name.split('/').slice(0, 2).join('/') === CAPTURES_DIRECTORY;
+  if (isOther || isCapture || name.split('/')[0] === SNAPSHOTS) return undefined;
   return `${NEW}/${name}`;
 }
 

@@ -453,6 +453,11 @@ test('all mistakes are said at once, in the order of the file, and no more than 
   assert.equal(lines.length, 21);
   assert.match(lines[0]!, /:3:/);
   assert.match(lines[20]!, /and 10 more/);
+  // An unknown member hides nothing else.
+  const other =
+    'name: Lab\nnodes:\n  PC1: {tempalte: x}\n  Box: {type: qemu, properties: {ram: much}}\nlinks: [PC1 -- PC8]\n';
+  await assert.rejects(lab(other), /:3:9: .*"template"\?\n.*:4:39: .*"much"\n.*:5:9: .*there is no node "PC8"/);
+  await assert.rejects(lab(other.replace('nodes:', 'nodse:')), /^[^\n]*"nodes"\?$/);
 });
 
 test('a file without a name, an empty file, a missing file, and a file that is a list', async () => {

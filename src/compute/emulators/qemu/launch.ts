@@ -130,6 +130,8 @@ function mustFitTogether({ settings, images, emulator }: Machine): void {
   const refuse = (message: string): never => {
     throw refusal(message);
   };
+  // The API accepts any number, as the release does, and 0 is QEMU's default.
+  if (settings.ram < 0) refuse(`ram: ${settings.ram} MiB of memory is impossible. Set at least 1, for example 512.`);
   if (settings.uefi && images.bios_image.path !== '') refuse('uefi: a machine has a bios_image or UEFI, not both.');
   if (images.cdrom_image.path !== '' && images.hdc_disk_image.path !== '') {
     refuse('cdrom_image: the CD drive is where hdc is; take one of them away.');
