@@ -6,7 +6,7 @@ import { eachOf } from '../../host/values/each-of.ts';
 import type { Node } from '../nodes/node.ts';
 import { cancelStarts, startAll, stopAllAtOnce } from './actions.ts';
 import { EVERYTHING } from './change-queue.ts';
-import { closeOnComputes, type MayBeAbsent, type OpeningParts, openLab } from './opening.ts';
+import { closeOnComputes, type OpeningParts, type OpeningRights, openLab } from './opening.ts';
 import type { Project } from './project.ts';
 
 /** How long (ms) a reopened lab waits for its computes; nodes of later ones are lost until then. */
@@ -38,14 +38,14 @@ export class ProjectLife {
   }
 
   /** Opens a project unless it is open. */
-  async open(project: Project): Promise<Project> {
+  async open(project: Project, rights?: OpeningRights): Promise<Project> {
     await project.changes.run(EVERYTHING, async () => {
       project.requirePresent();
       if (project.state !== 'closed') return;
       if (project.foreign) throw conflict(`${project.damaged}.`);
       await project.pass('opening', async () => {
         try {
-          await this.#openNow(project);
+          await this.#openNow(project, rights);
         } catch (error) {
           project.become('closed');
           throw error;
@@ -68,7 +68,7 @@ export class ProjectLife {
   }
 
   /** After a failure the caller sets the state. */
-  async #openNow(project: Project, mayBeAbsent?: MayBeAbsent): Promise<void> {
+  async #openNow(project: Project, rights?: OpeningRights): Promise<void> {
     await using undo = new AsyncDisposableStack();
     const { locks } = this.#parts.store;
     await locks.hold(project.record);
@@ -89,7 +89,7 @@ export class ProjectLife {
     });
     let found: boolean;
     try {
-      found = await openLab(project, this.#parts, undo, mayBeAbsent);
+      found = await openLab(project, this.#parts, undo, rights);
     } catch (error) {
       await undo.disposeAsync();
       throw error;
@@ -160,7 +160,7 @@ export class ProjectLife {
       project.clear();
       await exchange(undo, before);
       const absent = new Set(before.filter((node) => node.absent !== undefined).map(({ id }) => id));
-      await this.#openNow(project, (id) => absent.has(id));
+      await this.#openNow(project, { mayBeAbsent: (id) => absent.has(id) });
       undo.move();
     } catch (error) {
       await undo.disposeAsync().catch((second: unknown) => {
