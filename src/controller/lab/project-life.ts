@@ -209,9 +209,12 @@ export class ProjectLife {
     project.become('closing');
     await stopAllAtOnce(project).catch(() => {});
     await closeOnComputes(project);
-    await this.#parts.drawings.removeUnused(project);
     project.unended = true;
     try {
+      const { writer, drawings, version } = this.#parts;
+      const records = [...project.drawings.values()].map(({ record }) => record);
+      await writer.flush(project.id);
+      await drawings.removeUnused(project.record, records, version);
       await end();
       project.unended = false;
     } finally {
@@ -223,11 +226,12 @@ export class ProjectLife {
 
   /** Finishes a closing that the end of the previous run interrupted. */
   async endClosing(project: Project): Promise<void> {
-    const { store, drawings, writer } = this.#parts;
+    const { store, drawings, writer, version } = this.#parts;
     // If this fails, closing it again retries.
     project.unended = true;
     const lab = await store.labs.load(project.id);
-    if (lab && lab.damaged.length === 0) await drawings.removeUnusedBy(project.record, lab.drawings);
+    await writer.flush(project.id);
+    if (lab && lab.damaged.length === 0) await drawings.removeUnused(project.record, lab.drawings, version);
     await writer.end(project.id);
     project.unended = false;
   }
