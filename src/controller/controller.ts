@@ -269,6 +269,7 @@ export class Controller {
       nodes: this.#nodes,
       computes: this.computes,
       remoteChanges,
+      isShared: () => options.accounts.file.isShared(),
       found: async (id) => {
         if (await options.accounts.file.isShared()) await sharing.found(id);
       },
@@ -387,6 +388,10 @@ export class Controller {
         local,
         journals: this.#journals,
         symbols: this.#symbols,
+        mayRegister: (identity) =>
+          identity === undefined ||
+          identity.role === 'admin' ||
+          entries.grants(identity, 'Compute.Allocate', '/computes'),
         snapshots: countSnapshots,
       }),
       ...archiveRoutes({ projects, exports, imports, sharing, operations }),

@@ -11,6 +11,7 @@ import { basicHeader } from '../../src/http/access/authentication.ts';
 import { AccountsFile, checkedName } from '../../src/store/accounts.ts';
 import type { AuditLine } from '../../src/store/audit.ts';
 import { zip } from './archives-zip.ts';
+import { StandIn } from './computes-stand-in.ts';
 import { addPeople, PASSWORD, serve } from './people-here.ts';
 
 test('a token ends itself alone, tickets of one account leave those of others, and every console has its line', async (t) => {
@@ -106,6 +107,35 @@ test('images that a user’s archive brings are left out, and the lab comes', as
   assert.equal((await send('ada', randomUUID())).status, 201);
   assert.deepEqual((await readdir(folder)).sort(), ['known-1.img', 'known.img', 'new.img'], 'an admin adds them');
   assert.equal((await ada('GET', '/v2/projects')).status, 200);
+});
+
+test('the file of a user’s lab registers no host; an admin who opens the lab registers it', async (t) => {
+  const served = await serve(t);
+  const { ada, bob } = await addPeople(served, { ada: 'admin', bob: 'user' });
+  const it = await StandIn.start(t, {
+    'POST /projects': {},
+    'POST /projects/[^/]+/vpcs/nodes': { status: 'stopped', console: 5000, console_type: 'telnet' },
+  });
+  const { project_id: id, filename } = JSON.parse((await bob('POST', '/v2/projects', { name: 'Bob’s' })).text);
+  const path = `/v2/projects/${id}`;
+  const node = { node_id: randomUUID(), name: 'PC1', node_type: 'vpcs', compute_id: 'it' };
+  const topology = {
+    ...{ name: 'Bob’s', project_id: id, type: 'topology', version: '2.2.57', revision: 9 },
+    topology: { nodes: [node], links: [], drawings: [], computes: [it.body()] },
+  };
+  await bob('POST', `${path}/close`);
+  assert.equal((await bob('POST', `${path}/files/${filename}`, topology)).status, 201);
+  const registered = async (): Promise<boolean> => (await ada('GET', '/v2/computes/it')).status === 200;
+  const { status, text } = await bob('POST', `${path}/open`);
+  assert.equal(status, 403, text);
+  assert.match(text, /host It \(127\.0\.0\.1:\d+\)/);
+  assert.equal((await ada('PUT', path, { auto_open: true })).status, 200);
+  assert.equal((await ada('POST', '/v2/reload')).status, 200);
+  assert.deepEqual([await registered(), it.calls], [false, []]);
+  assert.equal((await ada('POST', `${path}/open`)).status, 201);
+  assert.equal(await registered(), true);
+  await ada('POST', `${path}/close`);
+  assert.equal((await bob('POST', `${path}/open`)).status, 201, 'it is registered now');
 });
 
 test('names of accounts are neither the host’s nor look-alikes, and names of labs and nodes have no control characters', async (t) => {

@@ -1,9 +1,10 @@
 // Archives, snapshots and copies of labs whose nodes are on another compute: their files come along, and go back there.
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../../src/failures.ts';
 import { Labs } from '../../src/store/labs.ts';
 import type { Body } from '../body.ts';
@@ -83,6 +84,37 @@ test('an archive has the files of nodes elsewhere, from an open and from a close
   }
   // What was closed is closed again.
   assert.deepEqual(await far.expect(200, 'GET', '/v2/compute/projects'), []);
+});
+
+test('the end of an export leaves alone a lab that was opened during the download, and other exports of it', async (t) => {
+  if (noVpcs) return t.skip(noVpcs);
+  const { server, far, project, path, away } = await pair(t);
+  // Longer than all buffers on its way.
+  await writeFile(join(far.state, 'projects', project.project_id, 'big'), randomBytes(2 ** 24));
+  await server.expect(204, 'POST', `${path}/close`);
+  const download = async () => {
+    const { body } = await server.request(`${path}/export?compression=none`);
+    const reader = (body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    return reader;
+  };
+  const openThere = async (): Promise<string[]> =>
+    (await far.expect(200, 'GET', '/v2/compute/projects')).map(({ project_id: id }: Body) => id);
+  const one = await download();
+  const other = await download();
+  await server.expect(204, 'GET', `${path}/export?check=yes`);
+  await one.cancel();
+  await sleep(300);
+  assert.deepEqual(await openThere(), [project.project_id], 'the other export still reads it');
+  await server.expect(201, 'POST', `${path}/open`);
+  await server.expect(200, 'POST', `${path}/nodes/${away.node_id}/start`);
+  await other.cancel();
+  await sleep(300);
+  assert.equal((await server.expect(200, 'GET', `${path}/nodes/${away.node_id}`)).status, 'started');
+  const there = `/v2/compute/projects/${project.project_id}/vpcs/nodes/${away.node_id}`;
+  assert.equal((await far.expect(200, 'GET', there)).status, 'started');
+  await server.expect(204, 'POST', `${path}/close`);
+  assert.deepEqual(await openThere(), []);
 });
 
 test('a restoration that fails leaves the former nodes on other hosts, and one that succeeds the restored ones', async (t) => {

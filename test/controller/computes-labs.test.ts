@@ -440,6 +440,54 @@ test('a link that is deleted while it is wired again leaves nothing at its nodes
   await until(() => ends.every((end) => later().includes(`DELETE ${end}`)), 'their removal');
 });
 
+test('a link that is suspended while it is wired again is suspended afterwards', async (t) => {
+  const hubs = { 'POST /projects/[^/]+/ethernet_hub/nodes': { status: 'started' }, 'PUT /projects/.*/nio': {} };
+  const it = await StandIn.start(t, { ...PCS, ...hubs }, '127.0.0.2');
+  const other = await StandIn.start(t, { ...PCS, ...hubs }, '127.0.0.3');
+  const server = await LabServer.start(t);
+  await server.expect(201, 'POST', '/v2/computes', it.body());
+  await server.expect(201, 'POST', '/v2/computes', other.body({ compute_id: 'other', name: 'Other' }));
+  const project = await server.project();
+  const url = `/v2/projects/${project.project_id}`;
+  const ports = Array.from({ length: 8 }, (_, port_number) => ({ name: `E${port_number}`, port_number }));
+  const hub = pc({ name: 'H', node_type: 'ethernet_hub', properties: { ports_mapping: ports } });
+  const { node_id: id } = await server.expect(201, 'POST', `${url}/nodes`, hub);
+  const pcs = ['it', 'other'].map((compute_id, number) =>
+    server.expect(201, 'POST', `${url}/nodes`, pc({ name: `P${number}`, compute_id })),
+  );
+  const [near, far] = await Promise.all(pcs);
+  await server.link(project, [{ node_id: id }, 0], [near, 0]);
+  await server.link(project, [{ node_id: id }, 1], [far, 0]);
+  await vanish(it, server);
+  const held = (): { asked: Promise<() => void>; hold: StandIn['answers'][string] } => {
+    const { promise, resolve } = Promise.withResolvers<() => void>();
+    const hold: StandIn['answers'][string] = (request, response) => {
+      request.resume();
+      resolve(() => sendJson(response, 201, { udp_port: 20_000 }));
+    };
+    return { asked: promise, hold };
+  };
+  const [wiring, suspending] = [held(), held()];
+  const udp = 'POST /projects/[^/]+/(stop|close|ports/udp)';
+  const { [udp]: answer } = it.answers;
+  it.answers[udp] = wiring.hold;
+  other.answers['PUT /projects/.*/nio'] = suspending.hold;
+  await it.listen();
+  const wire = await wiring.asked;
+  // The first link has no wire at present, the second one still has its old one.
+  const isolated = server.expect(204, 'POST', `${url}/nodes/${id}/isolate`);
+  const suspend = await suspending.asked;
+  it.answers[udp] = answer!;
+  other.answers['PUT /projects/.*/nio'] = {};
+  wire();
+  const wired = (): boolean => other.calls.filter((call) => /^POST .*nio$/.test(call)).length === 2;
+  await until(wired, 'both links to be wired again');
+  suspend();
+  await isolated;
+  const told = [...it.heard].reverse().find(({ call }) => call.includes(near.node_id) && call.endsWith('/nio'));
+  assert.equal(JSON.parse(told?.body ?? '').suspend, true, told?.call);
+});
+
 test('a restarted compute gets its nodes again; one that was only cut off is asked how they are', async (t) => {
   const { it, server } = await pair(t);
   const project = await server.project();

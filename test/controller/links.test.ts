@@ -344,6 +344,9 @@ test('what is beyond the release about a capture goes to computes that know it o
     data_link_type: 'DLT_EN10MB',
     interface_description: 'N-a Ethernet0 to N-b Ethernet3',
   });
+  const again = await it.server.expect(409, 'POST', url, { capture_file_name: 'other.pcap' });
+  assert.match(again.message, /already captured to c\.pcapng: stop/);
+  assert.ok(!it.b.calls.some((call) => call.includes('start_capture')), 'the free end captures nothing');
   it.a.answers['GET /projects.*pcap'] = (_request, response) =>
     void response.writeHead(200, { 'Content-Type': 'application/x-pcapng' }).end('pcapng');
   const stream = await fetch(`http://127.0.0.1:${it.server.port}${it.url}/links/${id}/pcap`);

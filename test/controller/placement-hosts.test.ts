@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { Documents } from '../../src/store/documents.ts';
+import type { Body } from '../body.ts';
 import { zip } from './archives-zip.ts';
+import { StandIn, sendJson } from './computes-stand-in.ts';
 import { LabServer, until } from './lab-server.ts';
 
 /** A controller with the hosts `two` and `three`. */
@@ -159,6 +161,44 @@ test('nodes are made and imported although the reasons of their hosts cannot be 
   const { project_id: id, path } = await imported(server);
   assert.ok(existsSync(path));
   await server.expect(201, 'POST', `/v2/projects/${id}/open`);
+});
+
+test('if the host that was chosen for nodes dies while they move, the rest goes to another one', async (t) => {
+  const server = await LabServer.start(t);
+  const NODES = 'POST /projects/[^/]+/vpcs/nodes';
+  const answers: StandIn['answers'] = {
+    'POST /projects': {},
+    'POST /projects/[^/]+/close': {},
+    [NODES]: { status: 'stopped', console: 5000, console_type: 'telnet' },
+    'DELETE /projects.*': {},
+    'GET /statistics.*': { memory_free: 2 ** 34, processors: 8 },
+    'GET /projects/[^/]+/files': [],
+  };
+  const [source, ...others] = await Promise.all(['a', 'b', 'c'].map(() => StandIn.start(t, { ...answers })));
+  for (const [index, it] of [source!, ...others].entries()) {
+    const id = ['a', 'b', 'c'][index];
+    await server.expect(201, 'POST', '/v2/computes', it.body({ compute_id: id, name: id }));
+  }
+  const project = await server.project('lab', { auto_close: false });
+  const lab = `/v2/projects/${project.project_id}`;
+  for (const name of ['A', 'B', 'C'])
+    await server.expect(201, 'POST', `${lab}/nodes`, { name, node_type: 'vpcs', compute_id: 'a' });
+  await server.expect(200, 'POST', '/v2/computes/local/drain');
+  // The first of the others takes one node and dies.
+  for (const it of others) {
+    it.answers[NODES] = (request, response) => {
+      const isSecond = it.calls.filter((call) => call.endsWith('/vpcs/nodes')).length > 1;
+      request.resume();
+      for (const each of others) if (each !== it) each.answers[NODES] = answers[NODES]!;
+      if (isSecond) void it.close();
+      else sendJson(response, 201, answers[NODES] as object);
+    };
+  }
+  const { moved, left } = await server.expect(200, 'POST', '/v2/computes/a/drain');
+  assert.deepEqual(left, []);
+  assert.equal(moved.length, 3);
+  const targets = new Set(moved.map(({ compute_id: id }: Body) => id));
+  assert.deepEqual([...targets].sort(), ['b', 'c'], 'one before the loss, the others after it');
 });
 
 test('a drained host takes no new nodes; its stopped ones move, the others stay with the reason', async (t) => {

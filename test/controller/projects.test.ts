@@ -147,6 +147,37 @@ test('an edit of the file by another program wins, and the lab as it was is kept
   assert.equal(JSON.parse(await readFile(`${file}.labwire-backup`, 'utf8')).topology.nodes.length, 2);
 });
 
+test('pictures stay that the file of another program uses, or the lab kept beside it, and no others', async (t) => {
+  const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
+  const draw = (text: string): Promise<Body> =>
+    server.expect(201, 'POST', `${path}/drawings`, {
+      svg: `<svg xmlns="http://www.w3.org/2000/svg"><text>${text.repeat(1_000)}</text></svg>`,
+    });
+  const old = await draw('a');
+  const file = join(project.path, project.filename);
+  await server.expect(200, 'GET', `${path}/files/${project.filename}`);
+  const theirs = await readFile(file);
+  await server.expect(204, 'DELETE', `${path}/drawings/${old.drawing_id}`);
+  const unused = await draw('b');
+  await server.expect(204, 'DELETE', `${path}/drawings/${unused.drawing_id}`);
+  await draw('c');
+  await server.expect(200, 'GET', `${path}/files/${project.filename}`);
+  await writeFile(`${file}.new`, theirs);
+  await rename(`${file}.new`, file);
+  const pictures = (): Promise<string[]> => readdir(join(project.path, 'project-files/images'));
+  assert.equal((await pictures()).length, 3);
+  await server.expect(204, 'POST', `${path}/close`);
+  assert.equal((await pictures()).length, 2);
+  await server.expect(201, 'POST', `${path}/open`);
+  const drawings = await server.expect(200, 'GET', `${path}/drawings`);
+  assert.deepEqual(
+    drawings.map(({ svg }: Body) => svg),
+    [old.svg],
+  );
+  await server.expect(204, 'POST', `${path}/close`);
+  assert.equal((await pictures()).length, 1);
+});
+
 test('what could not be written when a lab was closed is in its file after a rename, in its archive and in its copies', async (t) => {
   for (const how of ['rename', 'export', 'duplicate']) {
     const { server, project, path } = await LabServer.withLab(t, { auto_close: false });

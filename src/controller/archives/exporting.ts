@@ -15,10 +15,11 @@ import { type ArchiveSink, packArchive } from '../../store/archive/writer.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
-import { fetchFile, filePath, hostMeanwhile, remoteFiles } from '../computes/project-files.ts';
+import { fetchFile, filePath, remoteFiles } from '../computes/project-files.ts';
 import { bytesBelow } from '../copying.ts';
 import type { Announcer } from '../events.ts';
 import { PRESENCE } from '../lab/claims.ts';
+import { hostMeanwhile } from '../lab/hosting.ts';
 import type { LabWriter } from '../lab/lab-writer.ts';
 import type { Project } from '../lab/project.ts';
 import type { NodeStatus } from '../nodes/node.ts';
@@ -74,21 +75,31 @@ export class Exports {
   /** The archive as a stream. Foreseeable errors are thrown; later ones break it off. */
   async export(project: Project, compression: Compression, options: ExportOptions): Promise<Readable> {
     const compressor = await compressorFor(compression);
-    return packArchive(compressor, await project.changes.run(PRESENCE, () => this.prepare(project, options)));
+    // The lab may be opened during the download.
+    const release = (end: () => Promise<void>): Promise<void> => project.changes.run(PRESENCE, end);
+    const fill = await project.changes.run(PRESENCE, () => this.prepare(project, options, release));
+    return packArchive(compressor, fill);
   }
 
   /** Only the checks of an export, without its warnings. @throws Failure as `prepare` does */
   async check(project: Project, options: ExportOptions): Promise<void> {
-    await using held = new AsyncDisposableStack();
-    await project.changes.run(PRESENCE, () => this.#examined(project, options, { held, warn: ignore }));
+    await project.changes.run(PRESENCE, async () => {
+      await using held = new AsyncDisposableStack();
+      await this.#examined(project, options, { held, warn: ignore });
+    });
   }
 
   /**
    * Runs all checks and returns a function that fills an archive. It fails if the project was replaced meanwhile, or closed while it has
    * files on other hosts.
+   * @param release runs the end of the archive in a change of the project; callers that fill the archive in one need none
    * @throws Failure `conflict` for running nodes, types that cannot be exported, missing images, unreachable computes
    */
-  async prepare(project: Project, options: ExportOptions): Promise<(archive: ArchiveSink) => Promise<void>> {
+  async prepare(
+    project: Project,
+    options: ExportOptions,
+    release = (end: () => Promise<void>): Promise<void> => end(),
+  ): Promise<(archive: ArchiveSink) => Promise<void>> {
     await using held = new AsyncDisposableStack();
     const warn = (message: string): void => this.#warn(project, message);
     const { topology, remote, images } = await this.#examined(project, options, { held, warn });
@@ -99,7 +110,8 @@ export class Exports {
     progress.expect(await bytesBelow(record.path, ...this.#wanted(options, foldersElsewhere(topology))), 'bytes');
     const open = held.move();
     return async (target) => {
-      await using _closed = open;
+      await using released = new AsyncDisposableStack();
+      released.defer(() => release(() => open.disposeAsync()));
       const archive = watchedSink(target, progress);
       for (const image of images) await this.#addImage(archive, image);
       await archive.addText('project.gns3', JSON.stringify(sorted(exported(topology, options))));
@@ -144,8 +156,7 @@ export class Exports {
       if (id === 'local') continue;
       const compute = this.#compute(id);
       try {
-        if (!project.hosts.has(compute))
-          await hostMeanwhile(compute, { id: project.id, name: project.record.name }, held);
+        await hostMeanwhile(project, compute, held);
         folders.push({ compute, files: await remoteFiles(compute, project.id) });
       } catch (error) {
         if (compute.connected) throw error;

@@ -14,8 +14,8 @@ import { writeTopologyFile } from '../../store/topology/file.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { computesOf, describeCompute } from '../computes/of-topology.ts';
-import { hostMeanwhile } from '../computes/project-files.ts';
 import type { Announcer } from '../events.ts';
+import { hostNew } from '../lab/hosting.ts';
 import type { PendingRemoteChanges, Trace } from '../lab/pending-remote-changes.ts';
 import type { Project } from '../lab/project.ts';
 import { type GivenSettings, newSettings } from '../lab/settings.ts';
@@ -109,6 +109,7 @@ export class Imports {
   async unpack(archive: string, plan: ImportPlan): Promise<Project> {
     const { projects, projectsPath } = this.#options;
     await using held = new AsyncDisposableStack();
+    await using hosts = new AsyncDisposableStack();
     await using undo = new AsyncDisposableStack();
     await using handle = await open(archive);
     const reader = await ArchiveReader.open(handle, { absoluteLinks: isContainerFile });
@@ -138,7 +139,7 @@ export class Imports {
         this.#warn(plan.id, `The image ${name} of the archive is left out, as only admins add images to this host.`);
     progress.check();
     await repackSnapshots(directory, identity, (message) => this.#warn(plan.id, message));
-    const traces = await this.#moveToComputes(directory, topology, held, undo);
+    const traces = await this.#moveToComputes(directory, topology, { held, hosts, undo });
     // Late, as all see them: an import that fails takes them away again.
     const images = plan.addsImages ? await placeImages(brought, imagesPath, undo) : new Map<string, string>();
     progress.check();
@@ -147,6 +148,8 @@ export class Imports {
     progress.commit();
     await putInPlace(directory, plan.place, undo);
     const settings = newSettings(name, topology as GivenSettings);
+    // From its adoption on the lab may be opened.
+    await hosts.disposeAsync();
     const project = await projects.adopt({ ...settings, project_id: plan.id, path: plan.place, filename });
     const reasons = [...choices].map(([old, choice]) => [nodeIds.get(old) ?? old, choice] as const);
     await this.#options.placement.keep(project, new Map(reasons));
@@ -157,7 +160,8 @@ export class Imports {
         () => true,
         () => false,
       );
-      if (isKept) for (const trace of traces) await trace.settle();
+      // An open lab needs the same note.
+      if (isKept && !project.isOpen) for (const trace of traces) await trace.settle();
     }
     return project;
   }
@@ -165,18 +169,18 @@ export class Imports {
   async #moveToComputes(
     directory: string,
     topology: Topology,
-    held: AsyncDisposableStack,
-    undo: AsyncDisposableStack,
+    { held, hosts, undo }: Record<'held' | 'hosts' | 'undo', AsyncDisposableStack>,
   ): Promise<Trace[]> {
+    const { remoteChanges } = this.#options;
     const traces: Trace[] = [];
     const computes = computesOf(this.#options.computes, topology);
     const { project_id: id, name } = topology;
     for (const compute of computes.values()) {
-      const trace = held.use(await this.#options.remoteChanges.importing(compute, id));
+      const trace = held.use(await remoteChanges.importing(compute, id));
       traces.push(trace);
       try {
-        await hostMeanwhile(compute, { id, name }, held);
-        undo.defer(() => removeFrom(compute, id, trace));
+        await hostNew({ id, name }, compute, hosts);
+        undo.defer(() => remoteChanges.delete(compute, id));
       } catch (error) {
         await trace.failed(error);
         // An unreachable host is no obstacle if there are no files for it.
@@ -209,17 +213,6 @@ async function hasFilesFor(compute: Compute, directory: string, { topology }: To
     if (computeId === compute.id && id !== undefined && (await nodeFolders(directory, id)).length > 0) return true;
   }
   return false;
-}
-
-async function removeFrom(compute: Compute, projectId: string, trace: Trace): Promise<void> {
-  try {
-    await compute.delete(`/projects/${projectId}`, { connect: false });
-    await trace.settle();
-  } catch (error) {
-    log.warn('files of a failed import stay on a compute until it is back', {
-      ...{ compute: compute.id, project: projectId, error: String(error) },
-    });
-  }
 }
 
 /** Writes the stream to a file without holding it in memory. */

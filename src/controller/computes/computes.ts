@@ -232,6 +232,11 @@ export class Computes {
     return compute;
   }
 
+  /** Whether a topology's compute with this id is unknown and can be registered. */
+  adopts(id: string): boolean {
+    return !(this.#computes.has(id) || id === this.#hostId || [...RESERVED_IDS, ...UNADDRESSABLE_IDS].includes(id));
+  }
+
   /**
    * Registers unknown computes of a topology's nodes, without credentials, as topologies have none. If its name is
    * taken, a compute is named by its id.
@@ -239,7 +244,7 @@ export class Computes {
   async adopt(given: readonly TopologyCompute[]): Promise<void> {
     for (const { compute_id: id, name, protocol, host, port } of given) {
       await this.#lock.run('register', async () => {
-        if (this.#computes.has(id) || RESERVED_IDS.includes(id) || UNADDRESSABLE_IDS.includes(id)) return;
+        if (!this.adopts(id)) return;
         const taken = name === RESERVED_NAME || this.list().some((compute) => compute.name === name);
         const wanted = { protocol, host, port, ...(taken ? { name: id } : { name }) };
         const { compute } = await this.#registered(id, wanted);

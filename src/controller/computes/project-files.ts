@@ -1,7 +1,7 @@
 // Reads and writes a project's files on other computes through their file routes (as in release 2.2.57).
 import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
-import { conflict, ignore } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { walkContained } from '../../host/files/contained-tree.ts';
 import { isBelow } from '../../host/files/relative-path.ts';
 import { refusalOf } from './answers.ts';
@@ -9,21 +9,6 @@ import type { Compute } from './compute.ts';
 
 /** Milliseconds; the release's compute calculates a checksum of every file for the list. */
 const LIST_LIMIT_MS = 600_000;
-
-export interface RemoteProject {
-  id: string;
-  name: string;
-}
-
-/** Opens the project on the compute unless it is open there; it is closed again when `held` is disposed of. */
-export async function hostMeanwhile(
-  compute: Compute,
-  { id, name }: RemoteProject,
-  held: AsyncDisposableStack,
-): Promise<void> {
-  await compute.post('/projects', { body: { name, project_id: id } });
-  held.defer(() => compute.post(`/projects/${id}/close`, { connect: false }).then(ignore, ignore));
-}
 
 /** Paths of the project's files there. */
 export async function remoteFiles(compute: Compute, projectId: string): Promise<string[]> {

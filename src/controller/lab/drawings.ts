@@ -2,14 +2,16 @@
 
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { DrawingObject } from '../../api/objects.ts';
 import type { DrawingBody } from '../../api/routes/drawings.ts';
 import type { TopologyDrawing } from '../../api/topology.ts';
-import { conflict, invalid } from '../../failures.ts';
+import { conflict, ignore, invalid } from '../../failures.ts';
 import { openContainedForRead, removeContained, writeContained } from '../../host/files/contained-files.ts';
 import { readBounded } from '../../host/files/regular-file.ts';
 import { defined } from '../../host/values/defined-members.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
+import { readTopologyFile } from '../../store/topology/file.ts';
 import { Drawing, type DrawingRecord } from '../drawings/drawing.ts';
 import { isPictureName, keptPicture, shownPicture } from '../drawings/pictures.ts';
 import type { Announcer } from '../events.ts';
@@ -124,21 +126,24 @@ export class Drawings {
     });
   }
 
-  /** Removes picture files that no drawing uses, except the supplier's logo. */
-  async removeUnused(project: Project): Promise<void> {
-    await this.removeUnusedBy(
-      project.record,
-      [...project.drawings.values()].map(({ record }) => record),
-    );
-  }
-
-  /** As `removeUnused`, for a project whose lab is only in the database. */
-  async removeUnusedBy({ path, supplier }: ProjectRecord, drawings: readonly object[]): Promise<void> {
+  /**
+   * Removes picture files, except the supplier's logo, that neither a drawing of the lab uses nor its file, which another
+   * program may have changed. Call it once the file is written. Never rejects.
+   */
+  async removeUnused(
+    { path, filename, supplier }: ProjectRecord,
+    drawings: readonly object[],
+    version: string,
+  ): Promise<void> {
     const used = new Set<unknown>(drawings.map((drawing) => ('svg' in drawing ? drawing.svg : undefined)));
     used.add(supplier?.logo ?? '');
-    const names = await readdir(`${path}/${IMAGES}`).catch(() => []);
-    for (const name of names) {
-      if (!used.has(name)) await removeContained(path, `${IMAGES}/${name}`).catch(() => {});
+    const unused = (await readdir(`${path}/${IMAGES}`).catch(() => [])).filter((name) => !used.has(name));
+    if (unused.length === 0) return;
+    const file = await readTopologyFile(join(path, filename), { version, readOnly: true }).catch(ignore);
+    if (!file) return;
+    for (const { svg } of file.topology.topology.drawings) used.add(svg);
+    for (const name of unused) {
+      if (!used.has(name)) await removeContained(path, `${IMAGES}/${name}`).catch(ignore);
     }
   }
 }

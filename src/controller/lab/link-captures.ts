@@ -24,13 +24,16 @@ export class LinkCaptures {
 
   /**
    * Starts a capture at the end that suits best.
-   * @throws Failure `conflict` when neither end runs, or none supports the request
+   * @throws Failure `conflict` for a captured link, and when neither end runs, or none supports the request
    */
   start(project: Project, id: string, given: LinkCapture): Promise<Link> {
     return changeLink(project, id, (link) => this.#startNow(project, link, given));
   }
 
   async #startNow(project: Project, link: Link, given: LinkCapture): Promise<Link> {
+    // Its other end could be free, and start a capture that no client can stop.
+    if (link.capture?.end)
+      throw conflict(`The link is already captured to ${link.capture.fileName}: stop that capture first.`);
     const { data_link_type, capture_file_name, ...extensions } = given;
     const end = await capturingEnd(link, extensions);
     const fileName = capture_file_name || defaultFileName(link, extensions);

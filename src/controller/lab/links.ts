@@ -163,6 +163,7 @@ export class Links {
     await using undo = new AsyncDisposableStack();
     // A link that cannot be wired now gets these settings when it can be.
     const unwirable = new Set(changes.filter(({ link }) => link.unwirable));
+    const rewirings = new Map(changes.map(({ link }) => [link, link.rewirings]));
     for (const change of changes) if (!unwirable.has(change)) await updateWire(change, undo);
     const records = changes
       .map(({ link, wanted, labels }) => ({ link, record: link.recordWith(wanted, labels) }))
@@ -174,6 +175,13 @@ export class Links {
       link.uncertain = unwirable.has(change) && (link.uncertain || !isDeepStrictEqual(wanted, link.settings));
       this.#replace(link, wanted);
       for (const [end, label] of labels) end.label = label;
+    }
+    // Wired again meanwhile, with the settings of before.
+    for (const { link } of changes.filter((change) => change.link.rewirings !== rewirings.get(change.link))) {
+      link.uncertain = await applySettings(link).then(
+        () => false,
+        () => true,
+      );
     }
   }
 
@@ -192,10 +200,16 @@ export class Links {
    */
   async renew(project: Project, link: Link, lost: ReadonlySet<Node>): Promise<void> {
     await this.captures.interrupt(link, lost);
+    let { settings } = link;
     await renewWire(link, lost);
-    // Deleted meanwhile: changes of links do not wait for this.
+    // Deleted or changed meanwhile: changes of links do not wait for this.
     if (link.leaving) return discardWire(link);
-    await impairLine(link, link.settings.impairments);
+    await impairLine(link, settings.impairments);
+    while (settings !== link.settings && !link.leaving) {
+      settings = link.settings;
+      await applySettings(link);
+    }
+    link.rewirings += 1;
     link.uncertain = false;
     await this.captures.resume(project, link);
   }
@@ -257,6 +271,13 @@ interface LinkChange {
   wanted: LinkSettings;
   /** Only those that change. */
   labels: ReadonlyMap<LinkEnd, Label>;
+}
+
+/** Gives a link's wire its present settings. */
+async function applySettings(link: Link): Promise<void> {
+  const { settings } = link;
+  await rewire(link, settings);
+  await impairLine(link, settings.impairments);
 }
 
 /** Gives a link's wire other settings on its computes; `undo` restores the present ones. */

@@ -4,8 +4,8 @@ import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { LinkCapture } from '../../api/routes/links.ts';
 import type { NodeCreate } from '../../api/routes/nodes.ts';
-import type { Topology, TopologyLink, TopologyNode } from '../../api/topology.ts';
-import { Failure, messageOf } from '../../failures.ts';
+import type { Topology, TopologyCompute, TopologyLink, TopologyNode } from '../../api/topology.ts';
+import { Failure, forbidden, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { ongoing } from '../../host/values/progress.ts';
 import type { Lab } from '../../store/labs.ts';
@@ -36,14 +36,20 @@ export interface OpeningParts {
   announcer: Announcer;
   writer: LabWriter;
   remoteChanges: PendingRemoteChanges;
+  /** Whether several accounts use this server. */
+  isShared: () => Promise<boolean>;
   version: string;
 }
 
 /** Settings that an opening does not reread, as in the release. */
 const NOT_REREAD = { name: undefined, variables: undefined, supplier: undefined };
 
-/** Whether the lab may open without a node (by id) that its compute rejects. */
-export type MayBeAbsent = (id: string) => boolean;
+export interface OpeningRights {
+  /** Whether the lab may open without a node (by id) that its compute rejects. */
+  mayBeAbsent?: (id: string) => boolean;
+  /** The client may register computes. */
+  mayRegister?: boolean;
+}
 
 /**
  * Builds the lab of a project from its file. Returns false without a file: the project is then empty.
@@ -55,7 +61,7 @@ export async function openLab(
   undo: AsyncDisposableStack,
   // Also after a crash: closing the lab would end all its programs. What still runs of a refused node is reattached when
   // the node is created, and ends with the lab.
-  mayBeAbsent: MayBeAbsent = () => true,
+  { mayBeAbsent = () => true, mayRegister = false }: OpeningRights = {},
 ): Promise<boolean> {
   const path = join(project.record.path, project.record.filename);
   project.clear();
@@ -69,7 +75,8 @@ export async function openLab(
   const former = project.leftOpen ? await parts.store.labs.load(project.id) : undefined;
   const given = { ...file.topology, ...NOT_REREAD } as GivenSettings;
   project.record = { ...project.record, ...givenSettings(given) };
-  await adoptComputes(file.topology, parts);
+  const isTrusted = mayRegister || !(await parts.isShared());
+  await adoptComputes(file.topology, parts, isTrusted ? undefined : await knownHosts(former, parts));
   await buildNodes(project, file.topology, parts, mayBeAbsent);
   const finished = project.leftOpen ? await parts.nodes.updates.finishUpdates(project) : [];
   await buildLinks(project, file.topology.topology.links, parts);
@@ -92,10 +99,34 @@ function noteCaptures(project: Project, former: Lab | undefined): void {
   }
 }
 
-/** Registers the topology's own computes if its nodes use them. */
-async function adoptComputes({ topology }: Topology, { computes }: OpeningParts): Promise<void> {
+/**
+ * Registers the topology's own computes if its nodes use them. Anyone who changes a lab can write its file.
+ * @param known the only ones that may be registered, and what is known of them; undefined for all
+ * @throws Failure `forbidden` for others
+ */
+async function adoptComputes(
+  { name: lab, topology }: Topology,
+  { computes }: OpeningParts,
+  known: Map<string, Partial<TopologyCompute>> | undefined,
+): Promise<void> {
   const used = new Set(topology.nodes.map((node) => node.compute_id));
-  await computes.adopt(topology.computes.filter(({ compute_id: id }) => used.has(id)));
+  const unknown = topology.computes.filter(({ compute_id: id }) => used.has(id) && computes.adopts(id));
+  const strange = known && unknown.find(({ compute_id: id }) => !known.has(id));
+  if (strange)
+    throw forbidden(
+      `compute_id: nodes of the lab "${lab}" are on the host ${strange.name} (${strange.host}:${strange.port}), which is not registered here. An admin can open the lab, which registers the host.`,
+    );
+  await computes.adopt(unknown.map((compute) => ({ ...compute, ...known?.get(compute.compute_id) })));
+}
+
+/** Hosts of the nodes of a lab that is reopened, and of the cluster, which may be dead since this host is the controller. */
+async function knownHosts(former: Lab | undefined, { store }: OpeningParts) {
+  const members = await store.documents.list('cluster-hosts');
+  return new Map<string, Partial<TopologyCompute>>([
+    ...(former?.nodes ?? []).map((node) => [String(node['compute_id']), {}] as const),
+    // Its address comes with its lease.
+    ...members.map(({ id, body }) => [id, { host: String(body['name']) }] as const),
+  ]);
 }
 
 /** Nodes reattached at the same time. Reattaching mostly waits for the programs' answers, and frames wait for it. */
@@ -105,7 +136,7 @@ async function buildNodes(
   project: Project,
   { topology }: Topology,
   parts: OpeningParts,
-  mayBeAbsent: MayBeAbsent,
+  mayBeAbsent: (id: string) => boolean,
 ): Promise<void> {
   const { computes, nodes } = parts;
   const progress = ongoing();

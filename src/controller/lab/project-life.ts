@@ -6,7 +6,7 @@ import { eachOf } from '../../host/values/each-of.ts';
 import type { Node } from '../nodes/node.ts';
 import { cancelStarts, startAll, stopAllAtOnce } from './actions.ts';
 import { EVERYTHING } from './change-queue.ts';
-import { closeOnComputes, type MayBeAbsent, type OpeningParts, openLab } from './opening.ts';
+import { closeOnComputes, type OpeningParts, type OpeningRights, openLab } from './opening.ts';
 import type { Project } from './project.ts';
 
 /** How long (ms) a reopened lab waits for its computes; nodes of later ones are lost until then. */
@@ -38,14 +38,14 @@ export class ProjectLife {
   }
 
   /** Opens a project unless it is open. */
-  async open(project: Project): Promise<Project> {
+  async open(project: Project, rights?: OpeningRights): Promise<Project> {
     await project.changes.run(EVERYTHING, async () => {
       project.requirePresent();
       if (project.state !== 'closed') return;
       if (project.foreign) throw conflict(`${project.damaged}.`);
       await project.pass('opening', async () => {
         try {
-          await this.#openNow(project);
+          await this.#openNow(project, rights);
         } catch (error) {
           project.become('closed');
           throw error;
@@ -68,7 +68,7 @@ export class ProjectLife {
   }
 
   /** After a failure the caller sets the state. */
-  async #openNow(project: Project, mayBeAbsent?: MayBeAbsent): Promise<void> {
+  async #openNow(project: Project, rights?: OpeningRights): Promise<void> {
     await using undo = new AsyncDisposableStack();
     const { locks } = this.#parts.store;
     await locks.hold(project.record);
@@ -89,7 +89,7 @@ export class ProjectLife {
     });
     let found: boolean;
     try {
-      found = await openLab(project, this.#parts, undo, mayBeAbsent);
+      found = await openLab(project, this.#parts, undo, rights);
     } catch (error) {
       await undo.disposeAsync();
       throw error;
@@ -160,7 +160,7 @@ export class ProjectLife {
       project.clear();
       await exchange(undo, before);
       const absent = new Set(before.filter((node) => node.absent !== undefined).map(({ id }) => id));
-      await this.#openNow(project, (id) => absent.has(id));
+      await this.#openNow(project, { mayBeAbsent: (id) => absent.has(id) });
       undo.move();
     } catch (error) {
       await undo.disposeAsync().catch((second: unknown) => {
@@ -209,9 +209,12 @@ export class ProjectLife {
     project.become('closing');
     await stopAllAtOnce(project).catch(() => {});
     await closeOnComputes(project);
-    await this.#parts.drawings.removeUnused(project);
     project.unended = true;
     try {
+      const { writer, drawings, version } = this.#parts;
+      const records = [...project.drawings.values()].map(({ record }) => record);
+      await writer.flush(project.id);
+      await drawings.removeUnused(project.record, records, version);
       await end();
       project.unended = false;
     } finally {
@@ -223,11 +226,12 @@ export class ProjectLife {
 
   /** Finishes a closing that the end of the previous run interrupted. */
   async endClosing(project: Project): Promise<void> {
-    const { store, drawings, writer } = this.#parts;
+    const { store, drawings, writer, version } = this.#parts;
     // If this fails, closing it again retries.
     project.unended = true;
     const lab = await store.labs.load(project.id);
-    if (lab && lab.damaged.length === 0) await drawings.removeUnusedBy(project.record, lab.drawings);
+    await writer.flush(project.id);
+    if (lab && lab.damaged.length === 0) await drawings.removeUnused(project.record, lab.drawings, version);
     await writer.end(project.id);
     project.unended = false;
   }

@@ -39,6 +39,8 @@ export class Project {
   readonly hosts = new Set<Compute>();
   /** Computes that are just getting it. */
   readonly telling = new Map<Compute, Promise<void>>();
+  /** How many read its files on a compute while it is closed. */
+  readonly readers = new Map<Compute, number>();
   readonly remoteChanges: PendingRemoteChanges;
   #state: ProjectState;
   #passing: Promise<unknown> | undefined;

@@ -83,6 +83,8 @@ export class Link {
   leaving = false;
   /** A failed change could not be rolled back on a compute: its wiring may differ from the settings. */
   uncertain = false;
+  /** How often it was wired again, for which no change waits. */
+  rewirings = 0;
 
   constructor(projectId: string, id: string) {
     this.projectId = projectId;

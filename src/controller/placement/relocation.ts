@@ -47,9 +47,33 @@ export class Relocations {
     this.#due = parts.due;
   }
 
-  /** Each move is complete or rolled back; nodes that cannot be moved are left, with the reason. */
-  async run({ project, source, nodes, why, restarts = false, stopped, progressed }: Relocation): Promise<Relocated> {
+  /**
+   * Each move is complete or rolled back; nodes that cannot be moved are left, with the reason. If a chosen host is lost
+   * meanwhile, others are chosen for the rest.
+   */
+  async run(relocation: Relocation): Promise<Relocated> {
     const result: Relocated = { moved: [], left: [] };
+    const lost = new Set<string>();
+    let { nodes } = relocation;
+    do {
+      const { moved, left, failed } = await this.#runOnce({ ...relocation, nodes });
+      const isConnected = (host: string): boolean =>
+        this.#computes.list().some(({ id, connected }) => id === host && connected);
+      // Once for each host: one that comes and goes must not keep this going.
+      const retried = new Map([...failed].filter(([, host]) => !lost.has(host) && !isConnected(host)));
+      for (const host of retried.values()) lost.add(host);
+      result.moved.push(...moved);
+      result.left.push(...left.filter(({ node_id: id }) => !retried.has(id)));
+      nodes = nodes.filter(({ id }) => retried.has(id));
+    } while (nodes.length > 0);
+    return result;
+  }
+
+  /** @returns also the hosts that were chosen for nodes whose move failed, by id */
+  async #runOnce(relocation: Relocation): Promise<Relocated & { failed: Map<string, string> }> {
+    const { project, source, nodes, why, restarts = false, stopped, progressed } = relocation;
+    const result: Relocated = { moved: [], left: [] };
+    const failed = new Map<string, string>();
     const { choices, unplaceable } = await this.#placement.solve([], [], project, new Set(nodes));
     for (const { node, missing } of unplaceable) {
       const found = project.nodes.get(node);
@@ -76,6 +100,7 @@ export class Relocations {
           keeping.push(this.#placement.keep(project, new Map([[nodeId, { host, reason: `${why}; ${reason}` }]])));
           result.moved.push({ ...nodeIn(project, node), compute_id: host, reason });
         } catch (error) {
+          failed.set(nodeId, host);
           result.left.push({ ...nodeIn(project, node), reason: messageOf(error).replace(/^compute_id: /, '') });
         }
         if (runs) await this.#startAgain(project, node, result);
@@ -84,7 +109,7 @@ export class Relocations {
       progressed?.(0);
     }
     await Promise.all(keeping);
-    return result;
+    return { ...result, failed };
   }
 
   /** On its new host, or after a failed move on the former one. */

@@ -18,7 +18,7 @@ import { cancelStarts } from '../lab/actions.ts';
 import { EVERYTHING } from '../lab/change-queue.ts';
 import { PRESENCE, SETTINGS } from '../lab/claims.ts';
 import type { LabWriter } from '../lab/lab-writer.ts';
-import type { OpeningParts } from '../lab/opening.ts';
+import type { OpeningParts, OpeningRights } from '../lab/opening.ts';
 import { Project } from '../lab/project.ts';
 import { type Exchange, ProjectLife } from '../lab/project-life.ts';
 import { type GivenSettings, givenSettings, newSettings } from '../lab/settings.ts';
@@ -205,8 +205,8 @@ export class Projects extends Catalogue {
   }
 
   /** Opens a project unless it is open. */
-  open(project: Project): Promise<Project> {
-    return this.#life.open(project);
+  open(project: Project, rights?: OpeningRights): Promise<Project> {
+    return this.#life.open(project, rights);
   }
 
   /** Replaces the files of an open project, see `ProjectLife`. */
@@ -294,7 +294,11 @@ export class Projects extends Catalogue {
    * Registers a topology file of this host, or finds the known project with its id, and opens it.
    * @param making creates the project with this id, if the client may
    */
-  async load(file: string, making: (id: string, make: () => Promise<Project>) => Promise<Project>): Promise<Project> {
+  async load(
+    file: string,
+    making: (id: string, make: () => Promise<Project>) => Promise<Project>,
+    rights?: OpeningRights,
+  ): Promise<Project> {
     const path = resolve(file);
     const isKnown = this.list().some(({ record: { path: folder, filename } }) => join(folder, filename) === path);
     // Opening it upgrades an older one.
@@ -317,6 +321,6 @@ export class Projects extends Catalogue {
         await refuseShared(record.path, this.others());
         return this.#options.store.locks.during(record, () => this.adopt(record));
       });
-    return this.open(await making(id, adopt));
+    return this.open(await making(id, adopt), rights);
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type JournalEntry, PROJECT_ROUTES } from '../../api/routes/projects.ts';
 import type { Operations } from '../../events/operations.ts';
 import { forbidden } from '../../failures.ts';
+import type { Identity } from '../../http/access/identity.ts';
 import { downloadFile, uploadFile } from '../../http/app/files.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
@@ -36,12 +37,15 @@ export interface ProjectRouteParts {
   usage: () => object;
   /** Whether clients may name paths of this host. */
   local: boolean;
+  /** Whether a client may register computes. */
+  mayRegister: (identity: Identity | undefined) => boolean;
   /** Number of snapshots of a project. */
   snapshots: (project: Project) => Promise<number>;
 }
 
 export function projectRoutes(parts: ProjectRouteParts): Route[] {
-  const { projects, writer, announcer, sharing, operations, journals, symbols, usage, local, snapshots } = parts;
+  const { projects, writer, announcer, sharing, operations, journals, symbols, usage, local, mayRegister, snapshots } =
+    parts;
   const streamOptions = (project: Project): StreamOptions => ({
     silence: SILENCE_MS,
     ping: usage,
@@ -78,7 +82,9 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
 
     route('POST /v2/projects/load', async ({ body, client }) => {
       if (!local) throw forbidden('path: only a server in local mode (--local) takes paths of its own disk.');
-      return (await projects.load(body.path, (id, make) => sharing.making(id, client.identity, make))).json();
+      const { identity } = client;
+      const rights = { mayRegister: mayRegister(identity) };
+      return (await projects.load(body.path, (id, make) => sharing.making(id, identity, make), rights)).json();
     }),
 
     route('GET /v2/projects/{project_id}', ({ params }) => projects.get(params.project_id).json()),
@@ -157,11 +163,12 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
       });
     }),
 
-    route('POST /v2/projects/{project_id}/open', async ({ params, headers }) => {
+    route('POST /v2/projects/{project_id}/open', async ({ params, headers, client }) => {
       const project = projects.get(params.project_id);
       if (project.state === 'opened') return project.json();
+      const rights = { mayRegister: mayRegister(client.identity) };
       const wanted = { kind: 'open', name: project.record.name, projectId: project.id, id: operationId(headers) };
-      return (await operations.run(wanted, () => projects.open(project))).json();
+      return (await operations.run(wanted, () => projects.open(project, rights))).json();
     }),
 
     route('POST /v2/projects/{project_id}/close', ({ params }) => projects.close(projects.get(params.project_id))),
