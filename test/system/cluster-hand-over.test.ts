@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -112,6 +112,56 @@ test('the role goes from host to host while clients change labs, and no acknowle
   );
   assert.notEqual((await placed(onB, lab.path))['Runs']?.[0], 'local');
   assert.doesNotMatch(b.log, /a host is gone/);
+});
+
+test('nodes on the former controller keep their files, whatever was kept when their lab was closed', {
+  skip,
+}, async (t) => {
+  const cluster = await pair(t);
+  const { a, b, hosts, onA, onB } = cluster;
+  const lab = await Lab.create(a, 'Files');
+  const pc = await lab.pc('Saves');
+  const path = `nodes/${pc.node_id}/files/startup.vpc`;
+  const file = join(a.state, lab.path.replace('/v2', ''), 'project-files/vpcs', pc.node_id, 'startup.vpc');
+  const saved = (): string => readFileSync(file, 'utf8');
+  const save = async (body: string): Promise<void> =>
+    assert.equal((await a.ask('POST', `${lab.path}/${path}`, { body })).status, 201);
+  const listedOnA = (name: string): Promise<unknown> =>
+    eventually(
+      name,
+      () => readFileSync(join(a.state, 'cluster/replica/files.json'), 'utf8'),
+      (text) => text.includes(name),
+    );
+  await save('set pcname BEFORE\n');
+  assert.equal((await onA('POST', `${lab.path}/close`)).status, 204);
+  await listedOnA(`${pc.node_id}/startup.vpc`);
+  assert.equal((await onA('POST', `${lab.path}/open`)).status, 201);
+  await save('set pcname AFTERWARDS\n');
+  await lab.start(pc);
+  await ready(cluster, 'b');
+  const handOver = (name: string): string =>
+    run(...hosts.compute.inside, ...executable(), 'cluster', 'hand-over', name, '--state', b.state);
+  handOver('b');
+  await controls(b, 1);
+  await eventually(
+    'the nodes',
+    () => placed(onB, lab.path),
+    (nodes) => nodes['Saves']?.[1] === 'started',
+  );
+  /** Waits until a has the files of the controller as they are now. */
+  const copiedToA = async (name: string): Promise<void> => {
+    writeFileSync(join(b.state, 'projects', lab.project.project_id, name), 'x');
+    await listedOnA(name);
+  };
+  await copiedToA('opened.txt');
+  assert.equal(saved(), 'set pcname AFTERWARDS\n');
+  // What b has of it is older, and listed again.
+  assert.equal((await onB('POST', `${lab.path}/close`)).status, 204);
+  await copiedToA('closed.txt');
+  assert.equal(saved(), 'set pcname AFTERWARDS\n');
+  handOver('a');
+  await controls(a, 2);
+  assert.equal(saved(), 'set pcname AFTERWARDS\n');
 });
 
 test('draining the host of the controller, and the end of its server, hand the role over', { skip }, async (t) => {
