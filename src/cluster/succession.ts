@@ -159,9 +159,9 @@ export class Succession {
       this.#writer = writer;
       await writer.begin(isHeld);
     } catch (error) {
-      // The rest of the log cannot be read, or it takes no changes, while this host holds the key.
+      // The rest of the log cannot be read, or it takes no changes, while this host holds the key. Another host may be able to.
       log.info('this host cannot be the controller yet', { reason: messageOf(error) });
-      return this.#endRole(() => this.#election.release());
+      return this.#endRole(() => this.#election.give(undefined));
     }
     this.#database = database;
     try {
