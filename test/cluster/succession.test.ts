@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { jetstreamManager } from '@nats-io/jetstream';
+import type { Database } from '../../src/store/database.ts';
 import { fill, scratchFileSystem } from '../store/scratch.ts';
 import { eventually } from '../system/daemon.ts';
 import { threeMembers } from './hosts.ts';
@@ -115,4 +117,31 @@ test('hosts whose disks are full leave the role to one that can keep changes', a
   // The change that filled the disk is in the log: its client was told that it may be made.
   assert.ok((await last.all('SELECT id FROM document')).length >= changes - 1);
   assert.equal(b.turns, 0);
+});
+
+test('a log that several controllers have filled is shortened, and takes changes again', async (t) => {
+  const { files, members } = await threeMembers(t);
+  await new Nats(t, files.path('nats.conf')).start();
+  const a = new TurnHost(t, 'a', files, members[0]!);
+  await a.connect();
+  const put = async (database: Database, id: string, bytes = 20_000): Promise<unknown> =>
+    database.run(PUT.replace('{}', 'x'.repeat(bytes)), id);
+  const first = await a.leads();
+  await put(first, 'one');
+  const { streams } = await jetstreamManager(a.nats!);
+  const space = 256 * 1024;
+  await streams.update('labwire-changes', { max_bytes: space });
+  // Before the next look, and without room for the first message of a controller.
+  for (const bytes of [20_000, 200, 2])
+    await assert.rejects(
+      async () => {
+        for (let change = 0; ; change += 1) await put(first, `${bytes} ${change}`, bytes);
+      },
+      { code: 'unavailable', message: /maximum bytes/ },
+    );
+  await a.nats!.close();
+  await a.connect();
+  await put(await a.leads(2), 'two');
+  const { state } = await (await jetstreamManager(a.nats!)).streams.info('labwire-changes');
+  assert.ok(state.bytes < space / 4, `${state.bytes} bytes`);
 });
