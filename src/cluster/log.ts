@@ -62,7 +62,7 @@ export async function logUse(nats: NatsConnection): Promise<number> {
 export class LogWriter implements ChangeLog {
   /** Whether NATS is reached. */
   isReached = true;
-  /** Whether the last message was refused for lack of room. */
+  /** Whether the log had no room for the last message. */
   isFull = false;
   readonly #jetstream: JetStreamClient;
   readonly #schema: number;
