@@ -20,7 +20,7 @@ const STORED_MS = 4_000;
 /** Time limit (ms) of each request for that: servers that change the leader of the stream drop some, which must be repeated. */
 const ANSWER_MS = 1_000;
 const AGAIN_MS = 200;
-/** How long (ms) `begin` repeats its message: a full log stays full. */
+/** How long (ms) `begin` repeats its message. */
 const BEGIN_MS = 20_000;
 /** Of all messages. A copy of the database replaces them long before. */
 const MOST_BYTES = 192 * 2 ** 20;
@@ -30,6 +30,8 @@ const PART_BYTES = 512 * 1024;
 const WRONG_SEQUENCE = 10_071;
 /** The answer of NATS 2.11 and newer to a repeated message while it still stores the first one. */
 const BEING_STORED = 10_158;
+/** The answer of NATS to a message for which the log has no room. */
+const FULL = /maximum bytes exceeded/;
 /** Headers: the change that a message belongs to, and how many more of its messages follow. */
 const CHANGE = 'Labwire-Change';
 const FOLLOWING = 'Labwire-Following';
@@ -51,15 +53,22 @@ export async function changesStream(nats: NatsConnection): Promise<StreamInfo> {
   return streams.info(CHANGES_STREAM).catch(() => streams.add({ name: CHANGES_STREAM, ...config }));
 }
 
+/** Part of its space that the log takes, by the changes of all controllers. */
+export async function logUse(nats: NatsConnection): Promise<number> {
+  const { config, state } = await (await jetstreamManager(nats)).streams.info(CHANGES_STREAM);
+  return state.bytes / config.max_bytes;
+}
+
 export class LogWriter implements ChangeLog {
   /** Whether NATS is reached. */
   isReached = true;
+  /** Whether the log had no room for the last message. */
+  isFull = false;
   readonly #jetstream: JetStreamClient;
   readonly #schema: number;
   readonly #lost: (reason: string) => void;
   #last: number;
   #refusal: string | undefined;
-  #bytes = 0;
 
   /**
    * @param last number of the last message that this host has
@@ -73,15 +82,6 @@ export class LogWriter implements ChangeLog {
     this.#schema = schema;
     this.#last = last;
     this.#lost = lost;
-  }
-
-  /** Bytes written since the beginning, or since the last `resetBytes`. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  resetBytes(): void {
-    this.#bytes = 0;
   }
 
   /** From now on nothing is written. */
@@ -100,7 +100,7 @@ export class LogWriter implements ChangeLog {
       try {
         return await this.append([], { change, limit: ANSWER_MS });
       } catch (error) {
-        if (this.#refusal !== undefined || performance.now() > end || !isHeld()) throw error;
+        if (this.#refusal !== undefined || this.isFull || performance.now() > end || !isHeld()) throw error;
       }
       await sleep(AGAIN_MS);
       if (!isHeld()) throw notKept('this host holds the key of the controller no more');
@@ -127,7 +127,6 @@ export class LogWriter implements ChangeLog {
       const piece = bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES);
       await this.#store(piece, { change, limit, following: parts - part - 1 });
     }
-    this.#bytes += bytes.length;
     return this.#last;
   }
 
@@ -154,6 +153,7 @@ export class LogWriter implements ChangeLog {
           msgID: `${change}-${following}`,
         });
         this.#last = stored.seq;
+        this.isFull = false;
         return;
       } catch (error) {
         const code = error instanceof JetStreamApiError ? error.code : undefined;
@@ -162,6 +162,7 @@ export class LogWriter implements ChangeLog {
           this.fellBehind(reason);
           throw new Error(`This host is the controller no more: ${reason}. Try again.`);
         }
+        this.isFull = code !== undefined && FULL.test(messageOf(error));
         const isUnknown = code === undefined || code === BEING_STORED;
         mayBeStored ||= isUnknown;
         if (!isUnknown || performance.now() + AGAIN_MS > end) throw notKept(messageOf(error), mayBeStored);

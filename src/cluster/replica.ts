@@ -129,7 +129,7 @@ export class Replica {
         const reason = messageOf(error);
         if (!signal.aborted && reason !== this.#reason) this.#parts.failed(reason);
         this.#reason = reason;
-        if (error instanceof Failure && error.code === 'conflict') this.#followedUntil = Number.NEGATIVE_INFINITY;
+        if (error instanceof Failure && error.code === 'conflict') this.#fellBehind();
         else if (this.#isFollowing) this.#followedUntil = performance.now();
       }
       this.#isFollowing = false;
@@ -157,16 +157,27 @@ export class Replica {
     const messages = await consumer.consume({ expires: PULL_MS });
     this.#messages = messages;
     if (this.#ending.signal.aborted) messages.stop();
-    this.#isFollowing = true;
+    // With changes left it is not known whether this host can take them, for example on a full disk.
+    this.#isFollowing = position >= state.last_seq;
     try {
       for await (const message of messages) {
-        await this.#apply(database, message);
-        this.#reason = '';
+        await this.#apply(database, message).catch((error: unknown) => {
+          this.#fellBehind();
+          throw error;
+        });
+        this.#isFollowing ||= message.seq >= state.last_seq;
+        if (this.#isFollowing) this.#reason = '';
         if (this.#ending.signal.aborted) return;
       }
     } finally {
       messages.stop();
     }
+  }
+
+  /** Changes are left that it may be unable to take. */
+  #fellBehind(): void {
+    this.#isFollowing = false;
+    this.#followedUntil = Number.NEGATIVE_INFINITY;
   }
 
   /** The answer of NATS, which may take seconds, or never come. @throws when it is to follow no more */

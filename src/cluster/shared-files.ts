@@ -45,6 +45,8 @@ export type FileListing = Pick<Documents, 'list' | 'change'>;
 export interface Restored {
   /** Files that are listed elsewhere belong to nothing any more. */
   places?: readonly Shared[];
+  /** Whether a file (absolute path) stays as it is here, whatever is listed. Called only where it would change. */
+  leaves?: (path: string) => Promise<boolean>;
   /** After it nothing is written any more. */
   signal?: AbortSignal;
 }
@@ -231,17 +233,23 @@ export class SharedFiles {
   async restore(
     fetch: (name: string, limit: number) => Promise<Uint8Array | undefined>,
     listing: FileListing,
-    { places, signal }: Restored = {},
+    { places, leaves, signal }: Restored = {},
   ): Promise<void> {
     const listed = [...(await entriesOf(listing))];
     const known = new Map(places ? listed.filter(([path]) => this.#isIn(places, path)) : listed);
     signal?.throwIfAborted();
-    for (const path of await this.#pathsHere()) if (!known.has(path) && this.#isAllowed(path)) await this.#remove(path);
+    const left: string[] = [];
+    for (const path of await this.#pathsHere()) {
+      if (known.has(path) || !this.#isAllowed(path)) continue;
+      if (await leaves?.(this.#absolute(path))) left.push(path);
+      else await this.#remove(path);
+    }
     await eachOf([...known], AT_ONCE, async ([path, { sha256, size, modified, mode }]) => {
       if (!this.#isAllowed(path)) return;
       const absolute = this.#absolute(path);
       const present = await stat(absolute).catch(ignoreMissing);
       if (present?.size === size && Math.trunc(present.mtimeMs) === modified) return;
+      if (await leaves?.(absolute)) return;
       const content = await fetch(objectOf(sha256), FETCHED_MS);
       if (!content) return;
       signal?.throwIfAborted();
@@ -249,7 +257,7 @@ export class SharedFiles {
       await writeFileAtomically(absolute, content, { mode });
       await utimes(absolute, modified / 1000, modified / 1000);
     });
-    await this.#noteHere(known.keys());
+    await this.#noteHere([...known.keys(), ...left]);
   }
 
   /** Whether a file is in one of these places, also where it is left out. */

@@ -9,14 +9,14 @@ import { AuditTrail, type OwnTrail } from './audit-trail.ts';
 import type { ClusterLog } from './cluster-log.ts';
 import { Election, type Holder } from './election.ts';
 import type { NamedHost } from './hosts.ts';
-import { changesStream, LogWriter } from './log.ts';
+import { changesStream, LogWriter, logUse } from './log.ts';
 import { createObjects, objectsOf } from './objects.ts';
 import { Replica, storeCopy } from './replica.ts';
 import { moveLeaders } from './stream-leaders.ts';
 import { DATABASE_OBJECT } from './subjects.ts';
 
-/** Bytes of changes after which the log is replaced by a copy of the database. */
-const MOST_BYTES = 16 * 2 ** 20;
+/** Part of the log's space after which a copy of the database replaces it. */
+const LONG = 1 / 12;
 const LOOK_MS = 10_000;
 
 /** What the server gives to a host that may be the controller. */
@@ -157,11 +157,11 @@ export class Succession {
       writer.isReached = this.#isReached;
       // From now on it is informed whether NATS is reached, and that another host has the key.
       this.#writer = writer;
-      await writer.begin(isHeld);
+      await this.#begin(writer, database, isHeld);
     } catch (error) {
-      // The rest of the log cannot be read, or it takes no changes, while this host holds the key.
+      // The rest of the log cannot be read, or it takes no changes, while this host holds the key. Another host may be able to.
       log.info('this host cannot be the controller yet', { reason: messageOf(error) });
-      return this.#endRole(() => this.#election.release());
+      return this.#endRole(() => this.#election.give(undefined));
     }
     this.#database = database;
     try {
@@ -175,6 +175,17 @@ export class Succession {
     this.#isStored = false;
     await this.#keepCopy(database);
     await this.#moveLeaders();
+  }
+
+  /** Makes room in a log that the controllers before this one have filled. */
+  async #begin(writer: LogWriter, database: Database, isHeld: () => boolean): Promise<void> {
+    try {
+      await writer.begin(isHeld);
+    } catch (error) {
+      if (!writer.isFull || !this.#nats) throw error;
+      await storeCopy(this.#nats, database, this.#parts.directory);
+      await writer.begin(isHeld);
+    }
   }
 
   /** Called by the election and by the log; the role ends once. */
@@ -264,14 +275,13 @@ export class Succession {
 
   /** Stores a copy of the database for other hosts if there is none, and in the place of a long log; later if that fails. */
   async #keepCopy(database: Database): Promise<void> {
-    const [nats, writer] = [this.#nats, this.#writer];
-    if (!nats || !writer) return;
+    const nats = this.#nats;
+    if (!nats || !this.isCertain) return;
     try {
       this.#isStored ||= await (await objectsOf(nats)).has(DATABASE_OBJECT);
-      if (this.#isStored && writer.bytes <= MOST_BYTES) return;
+      if (this.#isStored && (await logUse(nats)) <= LONG) return;
       await storeCopy(nats, database, this.#parts.directory);
       this.#isStored = true;
-      writer.resetBytes();
     } catch (error) {
       this.#parts.log.warn('no new copy of the database is stored for other hosts', { reason: messageOf(error) });
     }

@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { join as joinPath } from 'node:path';
 import type { KeptFiles } from '../api/routes/definition.ts';
 import type { Shared } from '../cluster/shared-files.ts';
-import { messageOf, temporary } from '../failures.ts';
+import { ignore, messageOf, temporary } from '../failures.ts';
+import { isBelow, relativeBelow } from '../host/files/relative-path.ts';
 import { log } from '../host/log.ts';
+import { version } from '../host/version.ts';
 import type { App } from '../http/app/app.ts';
 import type { Passing } from '../http/app/passing.ts';
 import type { HttpServer } from '../http/app/server.ts';
@@ -15,6 +17,7 @@ import { becomeLocal, localHost } from '../store/host-change.ts';
 import { MIGRATIONS } from '../store/migrations.ts';
 import type { ProjectRecord } from '../store/projects.ts';
 import type { Store } from '../store/store.ts';
+import { readTopologyFile, type TopologyFile } from '../store/topology/file.ts';
 import { assembleStandby, type Turns } from './assembly.ts';
 import { admit, type Cluster, join, type NamedHost } from './cluster.ts';
 import {
@@ -46,6 +49,30 @@ const filesOfProject = (
   { project_id: id, path, filename }: Pick<ProjectRecord, 'project_id' | 'path' | 'filename'>,
   open: ReadonlySet<string>,
 ): Shared => ({ path, without: open.has(id) ? [NODES_FILES] : [], last: filename });
+
+/** Whether a path is among the files of the nodes of labs: of all, or of those that are on one host. */
+async function nodesFiles(labs: Store, host?: NamedHost): Promise<(path: string) => Promise<boolean>> {
+  const projects = await labs.projects.list();
+  const found = new Map<string, Promise<ReadonlySet<string> | undefined>>();
+  return async (path) => {
+    const project = projects.find((each) => isBelow(joinPath(each.path, NODES_FILES), path));
+    if (!project || !host) return project !== undefined;
+    const { project_id: id } = project;
+    const nodes = found.get(id) ?? nodesOn(host, labs, project);
+    found.set(id, nodes);
+    const [, , nodeId = ''] = relativeBelow(project.path, path)?.split('/') ?? [];
+    return (await nodes)?.has(nodeId) ?? true;
+  };
+}
+
+/** Undefined without a file of the lab that can be read. */
+async function nodesOn(host: NamedHost, labs: Store, project: ProjectRecord): Promise<Set<string> | undefined> {
+  const file = (): Promise<TopologyFile> =>
+    readTopologyFile(joinPath(project.path, project.filename), { version: version(), readOnly: true });
+  const nodes =
+    (await labs.labs.load(project.project_id))?.nodes ?? (await file().catch(ignore))?.topology.topology.nodes;
+  return nodes && new Set(nodes.filter((node) => node['compute_id'] === host.id).map((node) => String(node.node_id)));
+}
 
 /** Begins without the controller. */
 export async function startTurns(parts: Parts): Promise<Pick<Control, 'address' | 'app' | 'stop'>> {
@@ -120,8 +147,12 @@ class Turn implements Turns {
     const { keepsNodes, store } = this.#parts;
     const cluster = this.#cluster as Cluster;
     const labs = store.withDatabase(database);
-    if ((await localHost(database)) !== own.id)
-      await cluster.restoreFiles(labs.documents, { places: await this.#sharedOf(labs) });
+    if ((await localHost(database)) !== own.id) {
+      const [places, leaves] = [await this.#sharedOf(labs), await nodesFiles(labs)];
+      await cluster.restoreFiles(labs.documents, { places, leaves });
+      // The files of labs are here now, and say which nodes are on this host: it has the newest files of these.
+      await cluster.restoreFiles(labs.documents, { places, leaves: await nodesFiles(labs, own) });
+    }
     await becomeLocal(database, own.id);
     const known = await labs.documents.list('cluster-hosts');
     if (!known.some(({ id }) => id === own.id)) await labs.documents.put('cluster-hosts', own.id, { name: own.name });
@@ -229,7 +260,9 @@ class Turn implements Turns {
   async #follow(database: Database, own: NamedHost, signal: AbortSignal): Promise<void> {
     const local = await localHost(database);
     if (local === undefined || local === own.id) return;
-    await this.#cluster?.restoreFiles(this.#parts.store.withDatabase(database).documents, { signal });
+    const labs = this.#parts.store.withDatabase(database);
+    // Nodes that run here use their files, and may have come since the lab was closed.
+    await this.#cluster?.restoreFiles(labs.documents, { leaves: await nodesFiles(labs), signal });
   }
 
   async #step(isOrderly: boolean): Promise<void> {

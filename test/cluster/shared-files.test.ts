@@ -218,3 +218,30 @@ test('a copy that has grown too large leaves the copy before it whole', {
   assert.equal(await kept.keep(objects, listing, shared), 0);
   assert.deepEqual(await listed(), ['checkpoints/manifest.json', 'checkpoints/part2']);
 });
+
+test('files that a host is to leave stay there as they are, until it need not leave them', {
+  skip: missing('nats-server', 'openssl'),
+}, async (t) => {
+  const { objects, fetch, listing, here, there, lab } = await stores(t);
+  const kept = new SharedFiles({ state: here, roots: [], directory: here });
+  const restored = new SharedFiles({ state: there, roots: [], directory: there });
+  const [disk, config] = ['disk', 'config'].map((name) => join(there, 'projects/lab/project-files', name));
+  const leaves = async (path: string): Promise<boolean> => path === disk || path === config;
+  await mkdir(join(lab, 'project-files'));
+  for (const name of ['disk', 'config', 'notes']) await writeFile(join(lab, 'project-files', name), 'of the closing');
+  await kept.keep(objects, listing, [{ path: lab }]);
+  await restored.restore(fetch, listing);
+  await writeFile(disk!, 'of a node that runs here now');
+  for (const name of ['config', 'notes']) await rm(join(lab, 'project-files', name));
+  await kept.keep(objects, listing, [{ path: lab }]);
+  for (let look = 0; look < 2; look += 1) await restored.restore(fetch, listing, { leaves });
+  const texts = async (): Promise<(string | undefined)[]> =>
+    Promise.all(
+      [disk!, config!, join(there, 'projects/lab/project-files/notes')].map((path) =>
+        readFile(path, 'utf8').catch(() => undefined),
+      ),
+    );
+  assert.deepEqual(await texts(), ['of a node that runs here now', 'of the closing', undefined]);
+  await restored.restore(fetch, listing);
+  assert.deepEqual(await texts(), ['of the closing', undefined, undefined]);
+});

@@ -1,6 +1,10 @@
 // Two hosts that take turns at being the controller, over a real NATS on this host.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { jetstreamManager } from '@nats-io/jetstream';
+import type { Database } from '../../src/store/database.ts';
+import { fill, scratchFileSystem } from '../store/scratch.ts';
 import { eventually } from '../system/daemon.ts';
 import { threeMembers } from './hosts.ts';
 import { Nats } from './nats.ts';
@@ -69,4 +73,75 @@ test('a host that cannot begin as the controller leaves it to another one, and o
   await c.connect();
   assert.deepEqual(await (await c.leads()).all('SELECT id FROM document'), [{ id: 'one' }]);
   assert.equal(a.turns, 1);
+});
+
+test('hosts whose disks are full leave the role to one that can keep changes', async (t) => {
+  const { files, members } = await threeMembers(t);
+  await new Nats(t, files.path('nats.conf')).start();
+  const disks = [await scratchFileSystem(t, '8M'), await scratchFileSystem(t, '8M'), undefined];
+  if (disks.slice(0, 2).includes(undefined)) return;
+  const [a, b, c] = ['a', 'b', 'c'].map((id, at) => new TurnHost(t, id, files, members[0]!, disks[at])) as [
+    TurnHost,
+    TurnHost,
+    TurnHost,
+  ];
+  await a.connect();
+  const first = await a.leads();
+  for (const host of [b, c]) {
+    await host.connect();
+    await eventually('a standby host', () => host.succession.isReady);
+  }
+  fill(join(disks[1]!, 'full'));
+  let changes = 0;
+  /** Larger than the space that a database has left. */
+  const change = async (): Promise<unknown> => first.run(PUT.replace('{}', 'x'.repeat(100_000)), `${changes++}`);
+  await eventually('b to know that it cannot follow', async () => {
+    await change();
+    return !b.succession.isReady;
+  });
+  await a.nats?.close();
+  const second = await c.leads();
+  assert.deepEqual([b.turns, (await second.all('SELECT id FROM document')).length], [0, changes]);
+
+  // The disk of the controller itself.
+  await a.connect();
+  await eventually('a', () => a.succession.isReady);
+  await c.succession.handOver({ id: 'a', name: 'a', run: 'a' });
+  const third = await a.leads(2);
+  await eventually('c', () => c.succession.isReady);
+  fill(join(disks[0]!, 'full'));
+  await assert.rejects(async () => {
+    for (;;) await third.run(PUT.replace('{}', 'x'.repeat(100_000)), `${changes++}`);
+  });
+  const last = await c.leads(2);
+  // The change that filled the disk is in the log: its client was told that it may be made.
+  assert.ok((await last.all('SELECT id FROM document')).length >= changes - 1);
+  assert.equal(b.turns, 0);
+});
+
+test('a log that several controllers have filled is shortened, and takes changes again', async (t) => {
+  const { files, members } = await threeMembers(t);
+  await new Nats(t, files.path('nats.conf')).start();
+  const a = new TurnHost(t, 'a', files, members[0]!);
+  await a.connect();
+  const put = async (database: Database, id: string, bytes = 20_000): Promise<unknown> =>
+    database.run(PUT.replace('{}', 'x'.repeat(bytes)), id);
+  const first = await a.leads();
+  await put(first, 'one');
+  const { streams } = await jetstreamManager(a.nats!);
+  const space = 256 * 1024;
+  await streams.update('labwire-changes', { max_bytes: space });
+  // Before the next look, and without room for the first message of a controller.
+  for (const bytes of [20_000, 200, 2])
+    await assert.rejects(
+      async () => {
+        for (let change = 0; ; change += 1) await put(first, `${bytes} ${change}`, bytes);
+      },
+      { code: 'unavailable', message: /maximum bytes/ },
+    );
+  await a.nats!.close();
+  await a.connect();
+  await put(await a.leads(2), 'two');
+  const { state } = await (await jetstreamManager(a.nats!)).streams.info('labwire-changes');
+  assert.ok(state.bytes < space / 4, `${state.bytes} bytes`);
 });

@@ -27,9 +27,10 @@ export class TurnHost {
   readonly audit: AuditLine[] = [];
   readonly #connect: () => Promise<NatsConnection>;
 
-  constructor(t: Cleanup, id: string, files: ClusterFiles, member: Membership) {
+  /** @param place has the directory of its copy */
+  constructor(t: Cleanup, id: string, files: ClusterFiles, member: Membership, place = tmpdir()) {
     this.#connect = () => connectMember(files, member);
-    const directory = mkdtempSync(join(tmpdir(), 'labwire-turns-'));
+    const directory = mkdtempSync(join(place, 'labwire-turns-'));
     const say = (): void => {};
     this.succession = new Succession({
       directory,

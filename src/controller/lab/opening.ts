@@ -65,7 +65,10 @@ export async function openLab(
 ): Promise<boolean> {
   const path = join(project.record.path, project.record.filename);
   project.clear();
-  undo.defer(() => closeOnComputes(project));
+  // A lab left open is tried again: until then its nodes run on.
+  undo.defer(async () => {
+    if (!project.leftOpen) await closeOnComputes(project);
+  });
   if (!(await hasTopologyFile(path))) {
     await parts.store.labs.begin(project.id, { nodes: [], links: [], drawings: [], computes: [] });
     project.recorded = true;

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { conflict, Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
+import type { Compute } from '../computes/compute.ts';
 import type { Node } from '../nodes/node.ts';
 import { cancelStarts, startAll, stopAllAtOnce } from './actions.ts';
 import { EVERYTHING } from './change-queue.ts';
@@ -123,13 +124,8 @@ export class ProjectLife {
 
   /** The computes of a reopened lab may need a moment to answer. */
   async #awaitComputes(project: Project): Promise<void> {
-    const { store, computes } = this.#parts;
-    const lab = await store.labs.load(project.id);
-    const used = new Set(lab?.nodes.map((node) => String(node['compute_id'])));
-    used.delete('local');
-    const connections = computes
-      .list()
-      .filter(({ id }) => used.has(id))
+    const connections = (await this.#computesOf(project))
+      .filter(({ id }) => id !== 'local')
       .map((compute) => compute.connect());
     await Promise.race([Promise.allSettled(connections), sleep(CONNECTING_LIMIT_MS, undefined, { ref: false })]);
   }
@@ -194,6 +190,7 @@ export class ProjectLife {
     // After a crash before the files are deleted, the lab must reopen as it was.
     const end = (): Promise<void> =>
       forDeletion ? this.#parts.writer.flush(project.id) : this.#parts.writer.end(project.id);
+    if (project.leftOpen) await this.#closeLeft(project);
     if (project.leftOpen || project.unended) await end();
     project.leftOpen = false;
     project.unended = false;
@@ -222,6 +219,20 @@ export class ProjectLife {
       this.#announce('project.closed', project);
       project.clear();
     }
+  }
+
+  /** A lab that did not open again may still run on its computes. */
+  async #closeLeft(project: Project): Promise<void> {
+    for (const compute of await this.#computesOf(project)) project.hosts.add(compute);
+    await closeOnComputes(project);
+  }
+
+  /** Of a lab that is in the database only. */
+  async #computesOf(project: Project): Promise<Compute[]> {
+    const { store, computes } = this.#parts;
+    const lab = await store.labs.load(project.id);
+    const used = new Set(lab?.nodes.map((node) => String(node['compute_id'])));
+    return computes.list().filter(({ id }) => used.has(id));
   }
 
   /** Finishes a closing that the end of the previous run interrupted. */

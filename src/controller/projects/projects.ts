@@ -101,6 +101,7 @@ export class Projects extends Catalogue {
    * on.
    */
   async stop({ keepNodes = false } = {}): Promise<void> {
+    this.#restart.stop();
     if (!keepNodes) await Promise.allSettled(this.list().map((project) => this.close(project)));
     await this.#options.writer.stop();
   }

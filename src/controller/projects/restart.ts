@@ -1,7 +1,8 @@
 // Restores the state at the start of a server: unwritten changes of the previous run, the list of projects, and the open ones.
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../config/schema.ts';
-import { messageOf } from '../../failures.ts';
+import { Failure, ignore, messageOf } from '../../failures.ts';
 import { makeDirectory } from '../../host/files/directories.ts';
 import { isBelow } from '../../host/files/relative-path.ts';
 import { log } from '../../host/log.ts';
@@ -15,6 +16,9 @@ import type { Catalogue } from './catalogue.ts';
 import { settleMoves } from './move-project.ts';
 import { forgetDeleted } from './removal.ts';
 import { type FoundProject, scanProjects } from './scan.ts';
+
+/** How long (ms) until the next attempt to reopen a lab, after one that the store refused. */
+const AGAIN_MS = 1_000;
 
 export interface RestartOptions extends Omit<OpeningParts, 'version'> {
   config: Config;
@@ -31,6 +35,7 @@ export class Restart {
   readonly #catalogue: Catalogue;
   /** Projects that were open when the previous run ended, whether or not they can be found. */
   #formerlyOpen: ReadonlySet<string> = new Set();
+  readonly #ending = new AbortController();
 
   constructor(options: RestartOptions) {
     this.#options = options;
@@ -112,7 +117,7 @@ export class Restart {
     const left = this.#catalogue.list().filter(({ leftOpen }) => leftOpen);
     await eachOf(left, left.length, async (project) => {
       try {
-        await this.#options.life.open(project);
+        await this.#reopen(project);
       } catch (error) {
         const message = `The lab "${project.record.name}" was open and does not open again: ${messageOf(error)}`;
         log.error(message, { project: project.id });
@@ -122,6 +127,28 @@ export class Restart {
     if (left.length > 0) {
       log.info('labs are open again', { labs: left.length, milliseconds: Math.round(performance.now() - begin) });
     }
+  }
+
+  /** Again while the store takes no changes, as without NATS. */
+  async #reopen(project: Project): Promise<void> {
+    const { signal } = this.#ending;
+    for (;;) {
+      try {
+        await this.#options.life.open(project);
+        return;
+      } catch (error) {
+        if (signal.aborted || !(error instanceof Failure && error.code === 'unavailable')) throw error;
+        log.info('a lab does not open again yet', { project: project.id, reason: messageOf(error) });
+      }
+      await sleep(AGAIN_MS, undefined, { signal, ref: false }).catch(ignore);
+      // It may have been closed meanwhile.
+      if (signal.aborted || !project.leftOpen) return;
+    }
+  }
+
+  /** No lab is reopened any more. */
+  stop(): void {
+    this.#ending.abort();
   }
 
   /** While the database has a lab, it is right, not the file: such labs, `leftOpen` at a start, are not recorded. */
