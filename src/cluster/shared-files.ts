@@ -23,6 +23,7 @@ const AT_ONCE = 8;
 const FETCHED_MS = 60_000;
 const KIND = 'files';
 const REMOVAL = 'removal';
+const CHANGE = 'change';
 /** In the directory of the copy of the database: the paths of the shared files that are on this host. */
 const HERE = 'files.json';
 
@@ -56,7 +57,7 @@ export class SharedFiles {
   readonly #state: string;
   readonly #roots: readonly string[];
   readonly #here: string;
-  /** Removals run alone: a file that is being stored may have a content that was found in the list. */
+  /** Removals run alone: a file that is being stored may have a content that was found in the list. So do changes of the list. */
   readonly #turns = new KeyedLock();
   /** Calls that store files now. */
   #storing = 0;
@@ -148,31 +149,39 @@ export class SharedFiles {
       AT_ONCE,
       store,
     );
-    // In one change: the next controller has a new lab as a whole. After a failure it does not yet have the file that names the others.
-    if (entries.size > 0)
-      await listing.change([...entries].map(([id, body]) => ({ kind: KIND, id, body }))).then(
-        () => {
-          for (const [path, entry] of entries) known.set(path, entry);
-        },
-        (error: unknown) => {
-          failure ??= error;
-        },
-      );
-    // A full store gets room again by what is gone, but not by what a file that was not stored still refers to.
-    const mayGo = (path: string): boolean =>
-      (failure === undefined && !leftIn.has(dirname(path))) ||
-      !shared.some((one) => one.last !== undefined && this.#covers(one, path));
-    const gone: string[] = [];
-    for (const path of listed.keys()) {
-      if (found.has(path) || !mayGo(path)) continue;
-      // It may have been made again, and kept, while others were stored.
-      if (!(await lstat(this.#absolute(path)).catch(ignoreMissing))?.isFile()) gone.push(path);
-    }
-    await remove(listing, gone);
-    for (const path of gone) known.delete(path);
-    const used = contentsOf(known);
-    for (const sha256 of stored) if (!used.has(sha256)) this.#unused.add(sha256);
-    await this.#noteHere(known.keys());
+    await this.#turns.run(CHANGE, async () => {
+      const now = await entriesOf(listing);
+      // Another call may have listed a newer content of a file meanwhile.
+      for (const [path, { modified }] of entries) {
+        const other = now.get(path)?.modified;
+        if (other !== undefined && other !== known.get(path)?.modified && other >= modified) entries.delete(path);
+      }
+      // In one change: the next controller has a new lab as a whole. After a failure it does not yet have the file that names the others.
+      if (entries.size > 0)
+        await listing.change([...entries].map(([id, body]) => ({ kind: KIND, id, body }))).then(
+          () => {
+            for (const [path, entry] of entries) now.set(path, entry);
+          },
+          (error: unknown) => {
+            failure ??= error;
+          },
+        );
+      // A full store gets room again by what is gone, but not by what a file that was not stored still refers to.
+      const mayGo = (path: string): boolean =>
+        (failure === undefined && !leftIn.has(dirname(path))) ||
+        !shared.some((one) => one.last !== undefined && this.#covers(one, path));
+      const gone: string[] = [];
+      for (const path of listed.keys()) {
+        if (found.has(path) || !mayGo(path)) continue;
+        // It may have been made again, and kept, while others were stored.
+        if (!(await lstat(this.#absolute(path)).catch(ignoreMissing))?.isFile()) gone.push(path);
+      }
+      await remove(listing, gone);
+      for (const path of gone) now.delete(path);
+      const used = contentsOf(now);
+      for (const sha256 of stored) if (!used.has(sha256)) this.#unused.add(sha256);
+      await this.#noteHere(now.keys());
+    });
     return { left, failure };
   }
 

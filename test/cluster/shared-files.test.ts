@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Objm } from '@nats-io/obj';
 import { connectMember } from '../../src/cluster/connection.ts';
-import { fetchObject, objectsOf } from '../../src/cluster/objects.ts';
+import { fetchObject, type Objects, objectsOf } from '../../src/cluster/objects.ts';
 import { type FileListing, SharedFiles } from '../../src/cluster/shared-files.ts';
 import { Database } from '../../src/store/database.ts';
 import { Documents } from '../../src/store/documents.ts';
@@ -40,6 +40,17 @@ async function stores(t: TestContext) {
     (await (await jetstreamManager(nats)).streams.info('OBJ_labwire-labs')).state.messages;
   const publish = (subject: string, text: string): Promise<unknown> => jetstream(nats).publish(subject, text);
   return { objects, bucket, messages, publish, fetch, listing, here, there, lab, copies };
+}
+
+/** The store, in which something happens each time when an object has been stored and is not listed yet. */
+function duringPut(objects: Objects, act: () => Promise<unknown>): Objects {
+  const put: Objects['put'] = async (name, content) => {
+    await objects.put(name, content);
+    await act();
+  };
+  return new Proxy(objects, {
+    get: (target, name) => (name === 'put' ? put : Reflect.get(target, name, target).bind(target)),
+  });
 }
 
 test('a full store keeps what it has, says why it takes no more, and goes on when files are gone', {
@@ -106,14 +117,8 @@ test('a content stays while a file with it is being kept', { skip: missing('nats
   await rm(join(lab, 'first'));
   await writeFile(join(copies, 'part'), 'another content');
   await writeFile(join(copies, 'manifest.json'), 'a content that two files have in turn');
-  const meanwhile: FileListing = {
-    list: (kind) => listing.list(kind),
-    change: async (changes) => {
-      await kept.keep(objects, listing, [{ path: lab }]);
-      await listing.change(changes);
-    },
-  };
-  await kept.keep(objects, meanwhile, [{ path: copies, last: 'manifest.json' }]);
+  const meanwhile = duringPut(objects, () => kept.keep(objects, listing, [{ path: lab }]));
+  await kept.keep(meanwhile, listing, [{ path: copies, last: 'manifest.json' }]);
   await new SharedFiles({ state: there, roots: [], directory: there }).restore(fetch, listing);
   for (const name of ['part', 'manifest.json'])
     assert.deepEqual(await readFile(join(there, 'checkpoints', name)), await readFile(join(copies, name)));
@@ -124,6 +129,50 @@ test('a content stays while a file with it is being kept', { skip: missing('nats
   await kept.keep(objects, listing, [{ path: copies }]);
   // The description and the content of one; nothing of those that are gone.
   assert.equal(await messages(), 2);
+});
+
+test('a newer content of a file that was kept while others are being stored stays', {
+  skip: missing('nats-server', 'openssl'),
+}, async (t) => {
+  const { objects, fetch, listing, here, there, lab } = await stores(t);
+  const kept = new SharedFiles({ state: here, roots: [], directory: here });
+  const accounts = join(here, 'accounts.json');
+  await writeFile(accounts, 'valid');
+  let isOlder = true;
+  const meanwhile = duringPut(objects, async () => {
+    if (!isOlder) return;
+    isOlder = false;
+    await writeFile(accounts, 'revoked');
+    await writeFile(join(lab, 'new'), 'a file of a lab');
+    await kept.keep(objects, listing, [{ path: accounts }, { path: lab }]);
+  });
+  await kept.keep(meanwhile, listing, [{ path: accounts }]);
+  await new SharedFiles({ state: there, roots: [], directory: there }).restore(fetch, listing);
+  assert.equal(await readFile(join(there, 'accounts.json'), 'utf8'), 'revoked');
+  // Both are known to be here.
+  assert.deepEqual(JSON.parse(await readFile(join(here, 'files.json'), 'utf8')).sort(), [
+    'accounts.json',
+    'projects/lab/new',
+  ]);
+
+  // The call with the newer content may also be the last to end.
+  await writeFile(accounts, 'a round has this one');
+  const { promise: isRead, resolve: reads } = Promise.withResolvers<void>();
+  const slow = duringPut(objects, async () => {
+    reads();
+    await round;
+  });
+  let newer: Promise<unknown> | undefined;
+  const before = duringPut(objects, async () => {
+    await writeFile(accounts, 'the last');
+    newer = kept.keep(slow, listing, [{ path: accounts }]);
+    await isRead;
+  });
+  const round = kept.keep(before, listing, [{ path: accounts }]);
+  await round;
+  await newer;
+  await new SharedFiles({ state: there, roots: [], directory: there }).restore(fetch, listing);
+  assert.equal(await readFile(join(there, 'accounts.json'), 'utf8'), 'the last');
 });
 
 test('what a controller that died has left in the store is removed, and nothing else', {
