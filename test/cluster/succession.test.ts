@@ -1,6 +1,8 @@
 // Two hosts that take turns at being the controller, over a real NATS on this host.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../system/daemon.ts';
 import { threeMembers } from './hosts.ts';
 import { Nats } from './nats.ts';
@@ -41,6 +43,26 @@ test('one host is the controller, goes on with another connection, and is follow
     (id) => id === 'b' && a.database === undefined,
   );
   assert.deepEqual([a.turns, b.turns], [2, 1]);
+});
+
+test('a host that copies files for longer than between two looks becomes the controller at once', async (t) => {
+  const { files, members } = await threeMembers(t);
+  await new Nats(t, files.path('nats.conf')).start();
+  const [a, b] = ['a', 'b'].map((id) => new TurnHost(t, id, files, members[0]!)) as [TurnHost, TurnHost];
+  let copies = 0;
+  const ended = AbortSignal.timeout(40_000);
+  b.copy = (signal) => {
+    copies += 1;
+    return once(AbortSignal.any([signal, ended]), 'abort');
+  };
+  await a.connect();
+  await a.leads();
+  await b.connect();
+  await eventually('a look', () => copies > 0);
+  await sleep(11_000);
+  await a.nats?.close();
+  await b.leads();
+  assert.equal(copies, 1);
 });
 
 test('a host that cannot begin as the controller leaves it to another one, and one that cannot end in order gives it away', async (t) => {
