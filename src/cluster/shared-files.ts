@@ -39,6 +39,8 @@ export interface Shared {
   last?: string;
   /** Its files are left out once there are so many bytes of all. */
   most?: number;
+  /** Id of a closed lab that has these files. */
+  closedLab?: string;
 }
 
 export type FileListing = Pick<Documents, 'list' | 'change'>;
@@ -78,10 +80,10 @@ export class SharedFiles {
   }
 
   /**
-   * Stores files that have changed, and forgets those that are gone. Returns the number of files that are too large.
+   * Stores files that have changed, and forgets those that are gone. Returns the paths of files that are too large.
    * @throws the reason why not all were stored; the next call goes on
    */
-  async keep(objects: Objects, listing: FileListing, shared: readonly Shared[]): Promise<number> {
+  async keep(objects: Objects, listing: FileListing, shared: readonly Shared[]): Promise<string[]> {
     await this.#turns.run(REMOVAL, () => {
       this.#storing += 1;
     });
@@ -97,13 +99,13 @@ export class SharedFiles {
     objects: Objects,
     listing: FileListing,
     shared: readonly Shared[],
-  ): Promise<{ left: number; failure: unknown }> {
+  ): Promise<{ left: string[]; failure: unknown }> {
     const known = await entriesOf(listing);
     const listed = new Map([...known].filter(([path]) => shared.some((one) => this.#covers(one, path))));
     const stored = contentsOf(known);
     const found = new Map<string, Stats>();
     for (const { path, without } of shared) await this.#find(path, found, without);
-    let left = 0;
+    const left: string[] = [];
     /** Folders with files of a limited place that are too large, or too many: the file that names them is not stored, either. */
     const leftIn = new Set<string>();
     let bytes = [...known.values()].reduce((sum, { size }) => sum + size, 0);
@@ -122,7 +124,7 @@ export class SharedFiles {
     const storeOne = async ([path, { size, mtimeMs, mode }]: [string, Stats]): Promise<void> => {
       const { most } = shared.find((one) => this.#covers(one, path)) ?? {};
       if (size > LARGEST_FILE_BYTES || bytes + size > (most ?? LARGEST_BYTES)) {
-        left += 1;
+        left.push(this.#absolute(path));
         if (most !== undefined) leftIn.add(dirname(path));
         return;
       }
