@@ -56,6 +56,7 @@ export class Participation {
   #outsideAddress: string | undefined;
   #reason = '';
   #isAsking = false;
+  #maintaining: Promise<void> | undefined;
   /** Names of hosts that were reported because their leases have the id of another host. */
   readonly #taken = new Set<string>();
   /** Sessions that ended. A server of NATS that does not answer is passed over by the next one. */
@@ -117,7 +118,7 @@ export class Participation {
         await completeKeys(files);
         if (await writeConfiguration(files, this.#membership)) await reloadNats(files);
         this.#admissions.serve(nats);
-        serveRegistry(nats, files, host);
+        serveRegistry(nats, { files, host, log });
       }
       const leases = await this.#openLeases(nats);
       const address = await addressToward(nats.getServer());
@@ -143,6 +144,7 @@ export class Participation {
       calls.nats = undefined;
       this.#reach(undefined);
       await nats.close();
+      await this.#maintaining;
     }
   }
 
@@ -202,7 +204,13 @@ export class Participation {
       );
       // Both are tried again with the next renewal.
       await watch?.check(isRenewed).catch(() => {});
-      if (isRenewed) await this.#maintain(nats).catch(() => {});
+      // Not awaited, as a NATS that has just died is asked for seconds.
+      if (isRenewed)
+        this.#maintaining ??= this.#maintain(nats)
+          .catch(ignore)
+          .finally(() => {
+            this.#maintaining = undefined;
+          });
     }
   }
 

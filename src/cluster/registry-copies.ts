@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { type NatsConnection, RequestError } from '@nats-io/transport-node';
 import * as v from 'valibot';
-import { conflict, ignore, messageOf } from '../failures.ts';
+import { conflict, messageOf } from '../failures.ts';
+import type { ClusterLog } from './cluster-log.ts';
 import { type ClusterFiles, type Membership, Registry } from './layout.ts';
 import { reloadNats, writeConfiguration } from './registry.ts';
 import { inboxPrefix, respond, senderOf, subjects } from './subjects.ts';
@@ -13,16 +14,27 @@ const ANSWER_MS = 5_000;
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** As the controller: answers with the registry, or with nothing if the copy is equal. */
-export function serveRegistry(nats: NatsConnection, files: ClusterFiles, host: string): void {
+export function serveRegistry(
+  nats: NatsConnection,
+  { files, host, log }: { files: ClusterFiles; host: string; log: ClusterLog },
+): void {
+  let problem = '';
   nats.subscribe(subjects('*').registry, {
     callback: (_error, message) => {
       // Its own question is for a host that has replaced it.
       if (senderOf(message) === host) return;
-      void files.registry().then((registry) => {
+      const answered = files.registry().then((registry) => {
+        problem = '';
         const text = JSON.stringify(registry);
         respond(message, inboxPrefix(senderOf(message)), message.string() === digestOf(text) ? '' : text);
-        // Who asks tries again; this host may be leaving the cluster.
-      }, ignore);
+      });
+      // Who asks tries again.
+      void answered.catch((error: unknown) => {
+        // This host may be leaving the cluster.
+        if (nats.isClosed() || messageOf(error) === problem) return;
+        problem = messageOf(error);
+        log.warn('other hosts get no copy of the list of hosts', { reason: problem });
+      });
     },
   });
 }

@@ -65,8 +65,8 @@ export interface Cluster {
   handOver(to?: string): Promise<string>;
   /** This host is the controller now: those of these hosts that hold no lease are absent after a while. */
   expect(hosts: readonly NamedHost[]): void;
-  /** Keeps files for the next controller; returns how many are too large. */
-  keepFiles(listing: FileListing, shared: readonly Shared[]): Promise<number>;
+  /** Keeps files for the next controller; returns the paths of those that are too large. */
+  keepFiles(listing: FileListing, shared: readonly Shared[]): Promise<string[]>;
   /** Forgets the files that are kept and belong to none of these, such as those of a deleted lab. */
   forgetFiles(listing: FileListing, shared: () => Promise<readonly Shared[]>): Promise<void>;
   /** Removes from NATS what no file has that is kept; returns false while files are being kept. */
@@ -222,7 +222,7 @@ class Service implements Cluster {
     for (const host of hosts) if (host.id !== this.#membership.id) this.#hosts.expect(host);
   }
 
-  async keepFiles(listing: FileListing, shared: readonly Shared[]): Promise<number> {
+  async keepFiles(listing: FileListing, shared: readonly Shared[]): Promise<string[]> {
     return this.#shared.keep(await this.#objects(), listing, shared);
   }
 

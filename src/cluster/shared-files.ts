@@ -23,6 +23,7 @@ const AT_ONCE = 8;
 const FETCHED_MS = 60_000;
 const KIND = 'files';
 const REMOVAL = 'removal';
+const CHANGE = 'change';
 /** In the directory of the copy of the database: the paths of the shared files that are on this host. */
 const HERE = 'files.json';
 
@@ -38,6 +39,8 @@ export interface Shared {
   last?: string;
   /** Its files are left out once there are so many bytes of all. */
   most?: number;
+  /** Id of a closed lab that has these files. */
+  closedLab?: string;
 }
 
 export type FileListing = Pick<Documents, 'list' | 'change'>;
@@ -58,7 +61,7 @@ export class SharedFiles {
   readonly #state: string;
   readonly #roots: readonly string[];
   readonly #here: string;
-  /** Removals run alone: a file that is being stored may have a content that was found in the list. */
+  /** Removals run alone: a file that is being stored may have a content that was found in the list. So do changes of the list. */
   readonly #turns = new KeyedLock();
   /** Calls that store files now. */
   #storing = 0;
@@ -79,10 +82,10 @@ export class SharedFiles {
   }
 
   /**
-   * Stores files that have changed, and forgets those that are gone. Returns the number of files that are too large.
+   * Stores files that have changed, and forgets those that are gone. Returns the paths of files that are too large.
    * @throws the reason why not all were stored; the next call goes on
    */
-  async keep(objects: Objects, listing: FileListing, shared: readonly Shared[]): Promise<number> {
+  async keep(objects: Objects, listing: FileListing, shared: readonly Shared[]): Promise<string[]> {
     await this.#turns.run(REMOVAL, () => {
       this.#storing += 1;
     });
@@ -98,13 +101,13 @@ export class SharedFiles {
     objects: Objects,
     listing: FileListing,
     shared: readonly Shared[],
-  ): Promise<{ left: number; failure: unknown }> {
+  ): Promise<{ left: string[]; failure: unknown }> {
     const known = await entriesOf(listing);
     const listed = new Map([...known].filter(([path]) => shared.some((one) => this.#covers(one, path))));
     const stored = contentsOf(known);
     const found = new Map<string, Stats>();
     for (const { path, without } of shared) await this.#find(path, found, without);
-    let left = 0;
+    const left: string[] = [];
     /** Folders with files of a limited place that are too large, or too many: the file that names them is not stored, either. */
     const leftIn = new Set<string>();
     let bytes = [...known.values()].reduce((sum, { size }) => sum + size, 0);
@@ -123,7 +126,7 @@ export class SharedFiles {
     const storeOne = async ([path, { size, mtimeMs, mode }]: [string, Stats]): Promise<void> => {
       const { most } = shared.find((one) => this.#covers(one, path)) ?? {};
       if (size > LARGEST_FILE_BYTES || bytes + size > (most ?? LARGEST_BYTES)) {
-        left += 1;
+        left.push(this.#absolute(path));
         if (most !== undefined) leftIn.add(dirname(path));
         return;
       }
@@ -150,31 +153,39 @@ export class SharedFiles {
       AT_ONCE,
       store,
     );
-    // In one change: the next controller has a new lab as a whole. After a failure it does not yet have the file that names the others.
-    if (entries.size > 0)
-      await listing.change([...entries].map(([id, body]) => ({ kind: KIND, id, body }))).then(
-        () => {
-          for (const [path, entry] of entries) known.set(path, entry);
-        },
-        (error: unknown) => {
-          failure ??= error;
-        },
-      );
-    // A full store gets room again by what is gone, but not by what a file that was not stored still refers to.
-    const mayGo = (path: string): boolean =>
-      (failure === undefined && !leftIn.has(dirname(path))) ||
-      !shared.some((one) => one.last !== undefined && this.#covers(one, path));
-    const gone: string[] = [];
-    for (const path of listed.keys()) {
-      if (found.has(path) || !mayGo(path)) continue;
-      // It may have been made again, and kept, while others were stored.
-      if (!(await lstat(this.#absolute(path)).catch(ignoreMissing))?.isFile()) gone.push(path);
-    }
-    await remove(listing, gone);
-    for (const path of gone) known.delete(path);
-    const used = contentsOf(known);
-    for (const sha256 of stored) if (!used.has(sha256)) this.#unused.add(sha256);
-    await this.#noteHere(known.keys());
+    await this.#turns.run(CHANGE, async () => {
+      const now = await entriesOf(listing);
+      // Another call may have listed a newer content of a file meanwhile.
+      for (const [path, { modified }] of entries) {
+        const other = now.get(path)?.modified;
+        if (other !== undefined && other !== known.get(path)?.modified && other >= modified) entries.delete(path);
+      }
+      // In one change: the next controller has a new lab as a whole. After a failure it does not yet have the file that names the others.
+      if (entries.size > 0)
+        await listing.change([...entries].map(([id, body]) => ({ kind: KIND, id, body }))).then(
+          () => {
+            for (const [path, entry] of entries) now.set(path, entry);
+          },
+          (error: unknown) => {
+            failure ??= error;
+          },
+        );
+      // A full store gets room again by what is gone, but not by what a file that was not stored still refers to.
+      const mayGo = (path: string): boolean =>
+        (failure === undefined && !leftIn.has(dirname(path))) ||
+        !shared.some((one) => one.last !== undefined && this.#covers(one, path));
+      const gone: string[] = [];
+      for (const path of listed.keys()) {
+        if (found.has(path) || !mayGo(path)) continue;
+        // It may have been made again, and kept, while others were stored.
+        if (!(await lstat(this.#absolute(path)).catch(ignoreMissing))?.isFile()) gone.push(path);
+      }
+      await remove(listing, gone);
+      for (const path of gone) now.delete(path);
+      const used = contentsOf(now);
+      for (const sha256 of stored) if (!used.has(sha256)) this.#unused.add(sha256);
+      await this.#noteHere(now.keys());
+    });
     return { left, failure };
   }
 

@@ -63,6 +63,7 @@ export class Succession {
   #turn: Promise<void> = Promise.resolve();
   /** Aborted when this host is chosen: it does not wait for NATS to send files of the former controller. */
   #looking = new AbortController();
+  #isLookQueued = false;
   /** Whether the object store has a copy of the database. */
   #isStored = false;
   #isReached = false;
@@ -121,7 +122,7 @@ export class Succession {
     await changesStream(nats);
     await createObjects(nats);
     if (!this.#database) this.#next(() => this.#follow());
-    const looking = setInterval(() => this.#next(() => this.#look()), LOOK_MS);
+    const looking = setInterval(() => this.#queueLook(), LOOK_MS);
     try {
       const { signal } = this.#ending;
       await Promise.all([this.#election.run(nats, signal), this.#audit.run(nats, signal)]);
@@ -248,11 +249,24 @@ export class Succession {
     await Promise.all([this.#election.give(undefined), this.#audit.flush()]);
   }
 
+  /** At most one waits or runs: each would copy files again before this host can take over. */
+  #queueLook(): void {
+    if (this.#isLookQueued) return;
+    this.#isLookQueued = true;
+    this.#next(() =>
+      this.#look().finally(() => {
+        this.#isLookQueued = false;
+      }),
+    );
+  }
+
   async #look(): Promise<void> {
     if (this.#database) {
       await this.#keepCopy(this.#database);
       await this.#moveLeaders();
     } else if (!this.#replica?.isStarted) await this.#follow();
+    // While this host has the key, taking over comes next.
+    else if (this.controller?.id === this.#parts.own.id) return;
     else if (this.#replica.database && this.#replica.isFollowing) await this.#copyFiles(this.#replica.database);
   }
 

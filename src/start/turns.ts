@@ -28,6 +28,7 @@ import {
   startControl,
   startLocally,
 } from './control.ts';
+import { NODES_FILES, noteLeftFiles, requireLeftFiles } from './left-files.ts';
 
 const NO_CONTROLLER =
   'The cluster cannot keep changes now. Labs run on, and can be read; try again when most servers of NATS are reached.';
@@ -36,8 +37,6 @@ const FIRST_SWEEP_MS = 60_000;
 const SWEPT_MS = 3_600_000;
 /** Copies of nodes leave the rest of what is kept to labs, accounts and symbols. */
 const MOST_COPIES_BYTES = 384 * 2 ** 20;
-/** Of an open lab: the files of its nodes, which change all the time and are copied in another way. */
-const NODES_FILES = 'project-files';
 
 type Parts = ControlParts & { passing: Passing };
 
@@ -48,7 +47,7 @@ const openIn = async ({ labs }: Store): Promise<ReadonlySet<string>> =>
 const filesOfProject = (
   { project_id: id, path, filename }: Pick<ProjectRecord, 'project_id' | 'path' | 'filename'>,
   open: ReadonlySet<string>,
-): Shared => ({ path, without: open.has(id) ? [NODES_FILES] : [], last: filename });
+): Shared => ({ path, last: filename, ...(open.has(id) ? { without: [NODES_FILES] } : { closedLab: id }) });
 
 /** Whether a path is among the files of the nodes of labs: of all, or of those that are on one host. */
 async function nodesFiles(labs: Store, host?: NamedHost): Promise<(path: string) => Promise<boolean>> {
@@ -92,6 +91,7 @@ class Turn implements Turns {
   #control: Control | undefined;
   /** Of the cluster, while this host is the controller. */
   #labs: Store | undefined;
+  #own: NamedHost | undefined;
   #keeping: NodeJS.Timeout | undefined;
   #problem = '';
   #sweepAt = 0;
@@ -160,6 +160,8 @@ class Turn implements Turns {
       const record = await labs.projects.get(id);
       if (record) await cluster.keepFiles(labs.documents, [{ path: joinPath(record.path, record.filename) }]);
     };
+    labs.labs.beforeOpen = (id) => requireLeftFiles(labs.documents, own, id);
+    this.#own = own;
     this.#control = await startControl({
       ...this.#parts,
       ...{ port: this.address.port, turns: this, store: labs },
@@ -199,7 +201,7 @@ class Turn implements Turns {
     const labs = this.#labs;
     if (!labs || !this.#cluster?.isCertain) return;
     try {
-      const left = await this.#cluster.keepFiles(labs.documents, await this.#sharedOf(labs));
+      const left = await this.#keepIn(labs, await this.#sharedOf(labs), true);
       await this.#cluster.forgetFiles(labs.documents, () => this.#sharedOf(labs));
       this.#report(left === 0 ? '' : `${left} files are too large`);
     } catch (error) {
@@ -243,11 +245,18 @@ class Turn implements Turns {
   async keep(shared: readonly Shared[]): Promise<void> {
     const labs = this.#labs;
     if (!labs || shared.length === 0) return;
-    await this.#cluster?.keepFiles(labs.documents, shared).catch((error: unknown) => {
+    await this.#keepIn(labs, shared).catch((error: unknown) => {
       throw temporary(
         `The change is made on this host, but the cluster has not kept its files for another one (${messageOf(error)}): try again when most servers of NATS are reached.`,
       );
     });
+  }
+
+  /** Returns the number of files that are too large. */
+  async #keepIn({ documents }: Store, shared: readonly Shared[], isAll = false): Promise<number> {
+    const left = (await this.#cluster?.keepFiles(documents, shared)) ?? [];
+    if (this.#own) await noteLeftFiles(documents, this.#own, { shared, left, isAll });
+    return left.length;
   }
 
   #report(problem: string): void {

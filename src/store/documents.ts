@@ -22,6 +22,7 @@ export type DocumentKind =
   | 'running-nodes'
   | 'due-starts'
   | 'files'
+  | 'left-files'
   | 'cluster-hosts';
 
 export interface StoredDocument {

@@ -60,7 +60,7 @@ export async function adoptLeftLabs(state: string, database: string): Promise<vo
   await requireRegularFiles(path, `${path}-journal`, `${path}-wal`, `${path}-shm`);
   const connection = await connect(path);
   const ended = `DELETE FROM setting WHERE name IN ('${LOCAL_HOST}', 'log-position');
-    DELETE FROM document WHERE kind IN ('cluster-hosts', 'files', 'running-nodes')`;
+    DELETE FROM document WHERE kind IN ('cluster-hosts', 'files', 'left-files', 'running-nodes')`;
   try {
     // Afterwards one file has all of it.
     await settle((done) =>

@@ -78,6 +78,8 @@ const STATE = 'SELECT project_id, changes, written, fingerprint, coming, closing
 export class Labs {
   /** Called with a closed lab whose .gns3 file is complete, before the lab is forgotten. */
   beforeEnd: (projectId: string) => Promise<void> = async () => {};
+  /** Called with a closed lab before it opens; not with one that was open when the server ended. Throws if it may not. */
+  beforeOpen: (projectId: string) => Promise<void> = async () => {};
   readonly #database: Database;
   readonly #paths: StatePaths;
 

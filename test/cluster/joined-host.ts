@@ -25,6 +25,8 @@ export class Host {
   /** What their leases said: id and address, by name. */
   readonly leases = new Map<string, string>();
   readonly forgotten: string[] = [];
+  /** When (ms) this host has renewed its own. */
+  readonly renewals: number[] = [];
   readonly absent: string[] = [];
   /** Names of the hosts that passed clients on, one for each connection. */
   readonly passed: string[] = [];
@@ -56,7 +58,7 @@ export class Host {
         this.passed.push(host);
         accept(stream);
       },
-      renewed: () => {},
+      renewed: () => void this.renewals.push(performance.now()),
       held: ({ id, name, address }) => {
         this.held.add(name);
         this.leases.set(name, `${id} ${address}`);

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { connectMember } from '../../src/cluster/connection.ts';
 import { readLeases } from '../../src/cluster/leases.ts';
 import { replacedBy, serveRegistry } from '../../src/cluster/registry-copies.ts';
+import { ignore } from '../../src/failures.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
 import { eventually } from '../system/daemon.ts';
 import { missing } from '../system/lab.ts';
@@ -87,7 +88,7 @@ test('the first host learns at once that no other host has replaced it, though i
   const { a } = await first(t, { servers: '3' });
   const own = await connectMember(a.files, await a.files.member());
   t.after(() => own.close());
-  serveRegistry(own, a.files, 'a');
+  serveRegistry(own, { files: a.files, host: 'a', log: { info: ignore, warn: ignore, error: ignore } });
   await own.flush();
   const begin = performance.now();
   assert.equal(await replacedBy(own, a.files, 'a'), undefined);

@@ -1,6 +1,7 @@
 // Three hosts that run NATS, and one that only connects: any one of the three may die.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { rename } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -162,6 +163,25 @@ test('three hosts run NATS: leases, streams and a new host go on when one of the
   assert.match(await a.run('forget', 'c'), /c is forgotten/);
   await eventually('a without both', () => a.forgotten.includes('c') && a.forgotten.includes('e'));
   assert.match(await lineOf(a), /\.storage$/);
+});
+
+test('a first host that cannot read its list of hosts says so, and holds up no lease', async (t) => {
+  const { a, line } = await first(t, { servers: '3' });
+  await a.start();
+  const b = new Host(t, 'b');
+  await b.run('join', line, { address: `127.0.0.1:${await freeTcpPort()}` });
+  await new Nats(t, b.files.path('nats.conf')).start();
+  await b.start();
+  await eventually('b', () => a.held.has('b'));
+  await rename(a.files.authority.key, `${a.files.authority.key}.away`);
+  const reports = (): number => a.said.filter((said) => /get no copy.*ca-key/.test(said)).length;
+  await eventually('the reason', () => reports() > 0);
+  const before = b.renewals.length;
+  await sleep(3 * LEASE_MS);
+  const times = b.renewals.slice(before - 1);
+  const longest = Math.max(...times.slice(1).map((time, index) => time - times[index]!));
+  assert.ok(longest < LEASE_MS / 2, `${longest} ms`);
+  assert.equal(reports(), 1);
 });
 
 test('a connection to a NATS that is gone without a word ends, however much is left to send', async (t) => {

@@ -8,8 +8,10 @@ import { type TestContext, test } from 'node:test';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Objm } from '@nats-io/obj';
 import { connectMember } from '../../src/cluster/connection.ts';
-import { fetchObject, objectsOf } from '../../src/cluster/objects.ts';
+import { fetchObject, type Objects, objectsOf } from '../../src/cluster/objects.ts';
 import { type FileListing, SharedFiles } from '../../src/cluster/shared-files.ts';
+import type { NamedHost } from '../../src/start/cluster.ts';
+import { noteLeftFiles, requireLeftFiles } from '../../src/start/left-files.ts';
 import { Database } from '../../src/store/database.ts';
 import { Documents } from '../../src/store/documents.ts';
 import { MIGRATIONS } from '../../src/store/migrations.ts';
@@ -42,6 +44,17 @@ async function stores(t: TestContext) {
   return { objects, bucket, messages, publish, fetch, listing, here, there, lab, copies };
 }
 
+/** The store, in which something happens each time when an object has been stored and is not listed yet. */
+function duringPut(objects: Objects, act: () => Promise<unknown>): Objects {
+  const put: Objects['put'] = async (name, content) => {
+    await objects.put(name, content);
+    await act();
+  };
+  return new Proxy(objects, {
+    get: (target, name) => (name === 'put' ? put : Reflect.get(target, name, target).bind(target)),
+  });
+}
+
 test('a full store keeps what it has, says why it takes no more, and goes on when files are gone', {
   skip: missing('nats-server', 'openssl'),
 }, async (t) => {
@@ -54,7 +67,7 @@ test('a full store keeps what it has, says why it takes no more, and goes on whe
   await write(join(lab, 'first'), 2);
   await write(join(copies, 'part1'), 1);
   await writeFile(join(copies, 'manifest.json'), 'part1');
-  assert.equal(await kept.keep(objects, listing, shared), 0);
+  assert.equal((await kept.keep(objects, listing, shared)).length, 0);
   const all = ['checkpoints/manifest.json', 'checkpoints/part1', 'projects/lab/first'];
   assert.deepEqual(await listed(), all);
 
@@ -68,7 +81,7 @@ test('a full store keeps what it has, says why it takes no more, and goes on whe
   // A file that is gone makes room, in the same round or for the next one.
   await rm(join(lab, 'first'));
   await kept.keep(objects, listing, shared).catch(() => {});
-  assert.equal(await kept.keep(objects, listing, shared), 0);
+  assert.equal((await kept.keep(objects, listing, shared)).length, 0);
   assert.deepEqual(await listed(), ['checkpoints/manifest.json', 'projects/lab/second']);
   await new SharedFiles({ state: there, roots: [], directory: there }).restore(fetch, listing);
   assert.deepEqual(await readFile(join(there, 'projects/lab/second')), await readFile(join(lab, 'second')));
@@ -106,14 +119,8 @@ test('a content stays while a file with it is being kept', { skip: missing('nats
   await rm(join(lab, 'first'));
   await writeFile(join(copies, 'part'), 'another content');
   await writeFile(join(copies, 'manifest.json'), 'a content that two files have in turn');
-  const meanwhile: FileListing = {
-    list: (kind) => listing.list(kind),
-    change: async (changes) => {
-      await kept.keep(objects, listing, [{ path: lab }]);
-      await listing.change(changes);
-    },
-  };
-  await kept.keep(objects, meanwhile, [{ path: copies, last: 'manifest.json' }]);
+  const meanwhile = duringPut(objects, () => kept.keep(objects, listing, [{ path: lab }]));
+  await kept.keep(meanwhile, listing, [{ path: copies, last: 'manifest.json' }]);
   await new SharedFiles({ state: there, roots: [], directory: there }).restore(fetch, listing);
   for (const name of ['part', 'manifest.json'])
     assert.deepEqual(await readFile(join(there, 'checkpoints', name)), await readFile(join(copies, name)));
@@ -124,6 +131,50 @@ test('a content stays while a file with it is being kept', { skip: missing('nats
   await kept.keep(objects, listing, [{ path: copies }]);
   // The description and the content of one; nothing of those that are gone.
   assert.equal(await messages(), 2);
+});
+
+test('a newer content of a file that was kept while others are being stored stays', {
+  skip: missing('nats-server', 'openssl'),
+}, async (t) => {
+  const { objects, fetch, listing, here, there, lab } = await stores(t);
+  const kept = new SharedFiles({ state: here, roots: [], directory: here });
+  const accounts = join(here, 'accounts.json');
+  await writeFile(accounts, 'valid');
+  let isOlder = true;
+  const meanwhile = duringPut(objects, async () => {
+    if (!isOlder) return;
+    isOlder = false;
+    await writeFile(accounts, 'revoked');
+    await writeFile(join(lab, 'new'), 'a file of a lab');
+    await kept.keep(objects, listing, [{ path: accounts }, { path: lab }]);
+  });
+  await kept.keep(meanwhile, listing, [{ path: accounts }]);
+  await new SharedFiles({ state: there, roots: [], directory: there }).restore(fetch, listing);
+  assert.equal(await readFile(join(there, 'accounts.json'), 'utf8'), 'revoked');
+  // Both are known to be here.
+  assert.deepEqual(JSON.parse(await readFile(join(here, 'files.json'), 'utf8')).sort(), [
+    'accounts.json',
+    'projects/lab/new',
+  ]);
+
+  // The call with the newer content may also be the last to end.
+  await writeFile(accounts, 'a round has this one');
+  const { promise: isRead, resolve: reads } = Promise.withResolvers<void>();
+  const slow = duringPut(objects, async () => {
+    reads();
+    await round;
+  });
+  let newer: Promise<unknown> | undefined;
+  const before = duringPut(objects, async () => {
+    await writeFile(accounts, 'the last');
+    newer = kept.keep(slow, listing, [{ path: accounts }]);
+    await isRead;
+  });
+  const round = kept.keep(before, listing, [{ path: accounts }]);
+  await round;
+  await newer;
+  await new SharedFiles({ state: there, roots: [], directory: there }).restore(fetch, listing);
+  assert.equal(await readFile(join(there, 'accounts.json'), 'utf8'), 'the last');
 });
 
 test('what a controller that died has left in the store is removed, and nothing else', {
@@ -189,9 +240,9 @@ test('copies of nodes leave room for labs', { skip: missing('nats-server', 'open
   await writeFile(join(copies, 'first'), 'x'.repeat(1_000));
   await writeFile(join(copies, 'second'), 'y'.repeat(1_000));
   const shared = [{ path: copies, most: 1_500 }];
-  assert.equal(await kept.keep(objects, listing, shared), 1);
+  assert.equal((await kept.keep(objects, listing, shared)).length, 1);
   await writeFile(join(lab, 'lab.gns3'), 'z'.repeat(1_000));
-  assert.equal(await kept.keep(objects, listing, [{ path: lab }, ...shared]), 1);
+  assert.equal((await kept.keep(objects, listing, [{ path: lab }, ...shared])).length, 1);
   assert.ok((await listing.list('files')).some(({ id }) => id === 'projects/lab/lab.gns3'));
 });
 
@@ -210,12 +261,12 @@ test('a copy that has grown too large leaves the copy before it whole', {
   await rm(join(copies, 'part1'));
   await writeFile(join(copies, 'part2'), randomBytes(290));
   await writeFile(join(copies, 'manifest.json'), 'part2, of another length');
-  assert.equal(await kept.keep(objects, listing, shared), 1);
+  assert.equal((await kept.keep(objects, listing, shared)).length, 1);
   assert.deepEqual(await listed(), before);
   assert.deepEqual((await listing.list('files')).find(({ id }) => id.endsWith('manifest.json'))!.body, body);
   // With room it is kept.
   await writeFile(join(copies, 'part2'), randomBytes(20));
-  assert.equal(await kept.keep(objects, listing, shared), 0);
+  assert.equal((await kept.keep(objects, listing, shared)).length, 0);
   assert.deepEqual(await listed(), ['checkpoints/manifest.json', 'checkpoints/part2']);
 });
 
@@ -244,4 +295,43 @@ test('files that a host is to leave stay there as they are, until it need not le
   assert.deepEqual(await texts(), ['of a node that runs here now', 'of the closing', undefined]);
   await restored.restore(fetch, listing);
   assert.deepEqual(await texts(), ['of the closing', undefined, undefined]);
+});
+
+test('a closed lab with a large file of a node opens on its host alone, until that is forgotten', {
+  skip: missing('nats-server', 'openssl'),
+}, async (t) => {
+  const { objects, listing, here, lab } = await stores(t);
+  const kept = new SharedFiles({ state: here, roots: [], directory: here });
+  const [a, b] = ['a', 'b'].map((id) => ({ id, name: id })) as [NamedHost, NamedHost];
+  for (const { id, name } of [a, b]) await listing.put('cluster-hosts', id, { name });
+  const round = async (host: NamedHost, closedLab: string | undefined): Promise<void> => {
+    const shared = [{ path: lab, ...(closedLab !== undefined && { closedLab }) }];
+    const left = await kept.keep(objects, listing, shared);
+    await noteLeftFiles(listing, host, { shared, left, isAll: true });
+  };
+  const large = async (folder: string): Promise<void> => {
+    await mkdir(join(lab, folder), { recursive: true });
+    await writeFile(join(lab, folder, 'large'), new Uint8Array(17 * MIB));
+  };
+  await large('snapshots');
+  await large('project-files/captures');
+  await round(a, 'L');
+  await requireLeftFiles(listing, b, 'L');
+  await large('project-files/qemu/n');
+  await round(a, 'L');
+  await assert.rejects(requireLeftFiles(listing, b, 'L'), /only on a,.*hand-over a.*forget a/);
+  // The next controller has no such file, and does not forget it.
+  await rm(join(lab, 'project-files'), { recursive: true });
+  await round(b, 'L');
+  await assert.rejects(requireLeftFiles(listing, b, 'L'), { code: 'conflict' });
+  await listing.delete('cluster-hosts', 'a');
+  await requireLeftFiles(listing, b, 'L');
+  assert.deepEqual(await listing.list('left-files'), []);
+
+  // What was noted of a lab that is open or deleted counts no more.
+  await large('project-files/qemu/n');
+  await round(b, 'L');
+  assert.equal((await listing.list('left-files')).length, 1);
+  await round(b, undefined);
+  await requireLeftFiles(listing, a, 'L');
 });

@@ -1,7 +1,9 @@
 // Two hosts that take turns at being the controller, over a real NATS on this host.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { Database } from '../../src/store/database.ts';
 import { fill, scratchFileSystem } from '../store/scratch.ts';
@@ -144,4 +146,24 @@ test('a log that several controllers have filled is shortened, and takes changes
   await put(await a.leads(2), 'two');
   const { state } = await (await jetstreamManager(a.nats!)).streams.info('labwire-changes');
   assert.ok(state.bytes < space / 4, `${state.bytes} bytes`);
+});
+
+test('a host that copies files for longer than between two looks becomes the controller at once', async (t) => {
+  const { files, members } = await threeMembers(t);
+  await new Nats(t, files.path('nats.conf')).start();
+  const [a, b] = ['a', 'b'].map((id) => new TurnHost(t, id, files, members[0]!)) as [TurnHost, TurnHost];
+  let copies = 0;
+  const ended = AbortSignal.timeout(40_000);
+  b.copy = (signal) => {
+    copies += 1;
+    return once(AbortSignal.any([signal, ended]), 'abort');
+  };
+  await a.connect();
+  await a.leads();
+  await b.connect();
+  await eventually('a look', () => copies > 0);
+  await sleep(11_000);
+  await a.nats?.close();
+  await b.leads();
+  assert.equal(copies, 1);
 });

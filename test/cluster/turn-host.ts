@@ -21,6 +21,8 @@ export class TurnHost {
   /** How often it has become the controller. */
   turns = 0;
   nats: NatsConnection | undefined;
+  /** Copies files of labs. */
+  copy: (signal: AbortSignal) => Promise<unknown> = async () => {};
   /** It can neither begin nor end as the controller in order. */
   isBroken = false;
   /** Lines of other hosts. */
@@ -46,7 +48,7 @@ export class TurnHost {
           this.database = database;
           this.turns += 1;
         },
-        followed: async () => {},
+        followed: async (_database, _own, signal) => void (await this.copy(signal)),
         step: async () => {
           this.database = undefined;
           if (this.isBroken) throw new Error('broken');

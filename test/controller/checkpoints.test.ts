@@ -1,10 +1,12 @@
 // Copies of nodes: while a host changes disks that are fetched, and while a lab is being opened.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Computes } from '../../src/controller/computes/computes.ts';
+import type { Project } from '../../src/controller/lab/project.ts';
+import type { Node } from '../../src/controller/nodes/node.ts';
 import { Checkpoints } from '../../src/controller/placement/checkpoints.ts';
 import type { ImageCopies } from '../../src/controller/placement/image-copies.ts';
 import type { Projects } from '../../src/controller/projects/projects.ts';
@@ -59,6 +61,54 @@ test('a manifest that has changed meanwhile, with the same size, does not take t
   assert.match(await kept(), /aaaa/);
   listed = 'b';
   await eventually('the next copy', kept, (text) => text.includes(chunk('b')));
+});
+
+test('a changed file for which there is no room leaves its last copy, with the time of that', async (t) => {
+  let [text, rounds] = ['old', 0];
+  const host = await memberHost(t, 'host', {
+    'GET /projects/p/files\\?details=yes': (_, response) => {
+      rounds += 1;
+      response.setHeader('Content-Type', 'application/json');
+      const path = 'project-files/vpcs/n/startup.vpc';
+      response.end(JSON.stringify([{ path, size: text.length, modified: text.length }]));
+    },
+    'GET /projects/p/(stream|files)/.*': (_, response) => void response.end(text),
+    'POST /projects/p/files/.*': {},
+  });
+  const node = { id: 'n', type: 'vpcs', status: 'started', compute: host };
+  const other = { id: 'o', type: 'vpcs', status: 'started', compute: { id: 'other', place: {} } };
+  const nodes = new Map(Object.entries({ n: node, o: other }));
+  const project = { id: 'p', isOpen: true, state: 'opened', nodesOn: () => [node], nodes };
+  const { directory, checkpoints } = await checkpointsOf(t, host, project);
+  const own = join(directory, 'p/n');
+  const copy = async (): Promise<string> => {
+    const keys = (await readdir(own).catch(() => [])).filter((name) => /^[0-9a-f]{64}$/.test(name));
+    return (await Promise.all(keys.map((key) => readFile(join(own, key), 'utf8')))).join();
+  };
+  const full = async (room: number): Promise<void> => {
+    const files = [{ path: 'a', key: 'k', size: 2 ** 31 - room }];
+    await mkdir(join(directory, 'p/o'), { recursive: true });
+    await writeFile(join(directory, 'p/o/manifest.json'), JSON.stringify({ taken: '', files, missing: 0 }));
+  };
+  const next = async (): Promise<void> => {
+    const before = rounds;
+    await eventually('two whole rounds', () => rounds > before + 2);
+  };
+  const takenAt = async (): Promise<number | undefined> =>
+    (await checkpoints.restore(project as unknown as Project, node as unknown as Node, host))?.taken.getTime();
+  checkpoints.start();
+  await eventually('the first copy', copy, (found) => found === 'old');
+  await full(5);
+  await next();
+  text = 'longer';
+  await next();
+  assert.equal(await copy(), 'old');
+  const taken = await takenAt();
+  await next();
+  assert.equal(await takenAt(), taken);
+  // The former one makes room for the new one.
+  await full(6);
+  await eventually('the next copy', copy, (found) => found === 'longer');
 });
 
 test('copies stay while their lab is being opened, and those of deleted nodes go afterwards', async (t) => {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -274,4 +274,50 @@ test('each host that may be the controller has the audit trail of all controller
   run(...hosts.compute.inside, ...program, 'cluster', 'hand-over', 'b', '--state', b.state);
   await make('Two');
   await have(['One false', 'Two true']);
+});
+
+test('a closed lab with disks that are too large for NATS opens only on the host that has them', {
+  skip,
+}, async (t) => {
+  const cluster = await pair(t);
+  const { a, b, hosts, onA, onB } = cluster;
+  const lab = await Lab.create(a, 'Large');
+  const pc = await lab.pc('PC');
+  const id = lab.path.split('/').pop() as string;
+  const disk = join(a.state, 'projects', id, 'project-files/vpcs', pc.node_id, 'hda_disk.qcow2');
+  const content = Buffer.alloc(17 * 2 ** 20, 'x');
+  mkdirSync(dirname(disk), { recursive: true });
+  writeFileSync(disk, content);
+  assert.equal((await onA('POST', `${lab.path}/close`)).status, 204);
+  await ready(cluster, 'b');
+  const handOver = (name: string): string =>
+    run(...hosts.compute.inside, ...executable(), 'cluster', 'hand-over', name, '--state', b.state);
+  handOver('b');
+  await controls(b, 1);
+  const answer = await eventually(
+    'the refusal',
+    () => onB('POST', `${lab.path}/open`),
+    ({ status }) => status !== 503,
+  );
+  assert.equal(answer.status, 409);
+  assert.match(answer.body.message, /disks.*only on a.*hand-over a/);
+  await ready(cluster, 'a');
+  handOver('a');
+  await controls(a, 2);
+  await eventually(
+    'the lab',
+    () => onA('POST', `${lab.path}/open`),
+    ({ status }) => status === 201,
+  );
+  assert.ok(readFileSync(disk).equals(content));
+
+  // An open lab stays open, and is one of both hosts.
+  handOver('b');
+  await controls(b, 2);
+  await eventually(
+    'the lab on b',
+    () => onB('POST', `${lab.path}/close`),
+    ({ status }) => status === 204,
+  );
+  assert.equal((await onB('POST', `${lab.path}/open`)).status, 201);
 });

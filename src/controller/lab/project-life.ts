@@ -44,6 +44,7 @@ export class ProjectLife {
       project.requirePresent();
       if (project.state !== 'closed') return;
       if (project.foreign) throw conflict(`${project.damaged}.`);
+      if (!project.leftOpen) await this.#parts.store.labs.beforeOpen(project.id);
       await project.pass('opening', async () => {
         try {
           await this.#openNow(project, rights);

@@ -56,7 +56,7 @@ const Manifest = v.object({
 type Manifest = v.InferOutput<typeof Manifest>;
 
 interface Fetching {
-  /** Bytes that may be fetched. */
+  /** By how many bytes the copies may grow. */
   left: number;
   former: ReadonlyMap<string, Manifest['files'][number]>;
   directory: string;
@@ -145,7 +145,7 @@ export class Checkpoints {
     this.#problems.set(id, problem);
   }
 
-  /** Returns the bytes of new copies. */
+  /** Returns by how many bytes the copies have grown. */
   async #take(project: Project, compute: Compute, left: number): Promise<number> {
     const nodes = project.nodesOn(compute).filter((node) => isCopied(node) && !node.leaving);
     await eachOf(nodes, DISKS_AT_ONCE, (node) => this.#takeDisks(node));
@@ -183,7 +183,9 @@ export class Checkpoints {
     const found = isTaken ? listed.filter(isOfDisks) : [];
     const disks = await this.#fetchAll(project, node, found, { left, former, directory, most: LARGEST_DISKS });
     const isCurrent =
-      isTaken && disks.missing === 0 && (disks.fetched === 0 || (await isWhole(directory, disks.files)));
+      isTaken &&
+      disks.missing + disks.outdated === 0 &&
+      (disks.fetched === 0 || (await isWhole(directory, disks.files)));
     // Parts of different moments would be no disk.
     if (!isCurrent) disks.files = formerDisks;
     const isCovered = (path: string): boolean => disks.files.length > 0 && checkpointCovers?.(basename(path)) === true;
@@ -193,19 +195,20 @@ export class Checkpoints {
     });
     const plain = rest.filter(({ path }) => node.status === 'stopped' || checkpointCovers?.(basename(path)) !== true);
     const others = await this.#fetchAll(project, node, plain, {
-      ...{ left: left - disks.fetched, former, directory },
+      ...{ left: left - disks.bytes, former, directory },
       most: { bytes: LARGEST_NODE_BYTES, files: MOST_FILES },
     });
     const files = [...disks.files, ...others.files];
     const fetched = disks.fetched + others.fetched;
     const missing = rest.length - others.files.length;
+    const isConfirmed = isCurrent && others.outdated === 0;
     const now = new Date();
     if (before?.missing !== missing || before.files.length !== files.length || fetched > 0) {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       await writeFileAtomically(
         join(directory, MANIFEST),
         JSON.stringify({
-          taken: isCurrent || !before ? now.toISOString() : before.taken,
+          taken: isConfirmed || !before ? now.toISOString() : before.taken,
           files,
           missing,
         } satisfies Manifest),
@@ -213,37 +216,39 @@ export class Checkpoints {
       const kept = new Set([MANIFEST, ...files.map(({ key }) => key)]);
       for (const name of await readdir(directory)) if (!kept.has(name)) await rm(join(directory, name));
     }
-    if (isCurrent) this.#confirmed.set(node, now);
-    return fetched;
+    if (isConfirmed) this.#confirmed.set(node, now);
+    return disks.bytes + others.bytes;
   }
 
-  /** Fetches files that the former copy does not have. */
+  /** Fetches files that the former copy does not have. `bytes`: by how much the copy grows. */
   async #fetchAll(
     project: Project,
     node: Node,
     listed: readonly Listed[],
     { left, former, directory, most }: Fetching,
-  ): Promise<{ files: Manifest['files']; fetched: number; missing: number }> {
+  ): Promise<{ files: Manifest['files']; fetched: number; bytes: number; outdated: number; missing: number }> {
     const files: Manifest['files'] = [];
-    let [bytes, fetched] = [0, 0];
+    let [total, fetched, bytes, outdated] = [0, 0, 0, 0];
     // Always in one order, so that what is left out stays the same.
     for (const { path, size, modified } of listed.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
-      if (size > LARGEST_FILE_BYTES || bytes + size > most.bytes || files.length === most.files) continue;
+      if (size > LARGEST_FILE_BYTES || total + size > most.bytes || files.length === most.files) continue;
       const key = createHash('sha256').update(`${path}\n${size}\n${modified}`).digest('hex');
       let file = former.get(path);
       if (file?.key !== key) {
-        if (fetched + size > left) continue;
-        // One that changes while it is read stays as it was; the next round has it.
-        if (await this.#fetch(project, node.compute, path, { directory, key, size })) {
+        const growth = size - (file?.size ?? 0);
+        const hasRoom = bytes + growth <= left;
+        // One that changes while it is read stays as it was, as one without room does; a later round has it.
+        if (hasRoom && (await this.#fetch(project, node.compute, path, { directory, key, size }))) {
           file = { path, key, size };
-          fetched += size;
-        }
+          fetched += 1;
+          bytes += growth;
+        } else if (file) outdated += 1;
       }
       if (!file) continue;
-      bytes += file.size;
+      total += file.size;
       files.push(file);
     }
-    return { files, fetched, missing: listed.length - files.length };
+    return { files, fetched, bytes, outdated, missing: listed.length - files.length };
   }
 
   /** Returns false if the file is not as it was listed any more. */
