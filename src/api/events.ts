@@ -16,6 +16,9 @@ import type {
 /** Events of a bus kept for returning listeners: enough for some minutes of a busy lab. */
 export const KEPT_EVENTS = 4_096;
 
+/** Characters of a bus's kept events together: pictures of drawings may have megabytes. */
+export const KEPT_CHARACTERS = 32 * 1024 * 1024;
+
 /** A sentence for the users of a lab. */
 interface LogEvent {
   message: string;

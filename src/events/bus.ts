@@ -1,7 +1,7 @@
 // Event buses: each has a typed map from action to payload, and a bounded queue per listener. Recent events are kept, so that a listener
 // can resume after a lost connection.
 import { randomBytes } from 'node:crypto';
-import { type ActionOf, KEPT_EVENTS, type Relayed } from '../api/events.ts';
+import { type ActionOf, KEPT_CHARACTERS, KEPT_EVENTS, type Relayed } from '../api/events.ts';
 import { Histogram } from '../host/metrics.ts';
 import { frozen } from '../host/values/frozen.ts';
 import { jsonCopy } from '../host/values/json-copy.ts';
@@ -27,10 +27,10 @@ export interface Continuation {
 export class EventBus<Events extends { [Action in keyof Events]: object }> {
   /** Distinguishes this bus's event numbers from those before a restart. */
   readonly epoch = randomBytes(6).toString('hex');
-  /** The recent events as a ring buffer, oldest at `oldest`. */
+  /** The recent events, oldest first. */
   #history: Message[] = [];
-  #oldest = 0;
-  readonly #forgotten = new WeakSet<Message>();
+  /** Characters of the history's payloads. */
+  #characters = 0;
   /** The number of the last event of each epoch that is not kept any more, in the order of the epochs. */
   readonly #dropped = new Map([[this.epoch, 0]]);
   #continuation: Continuation | undefined;
@@ -120,7 +120,8 @@ export class EventBus<Events extends { [Action in keyof Events]: object }> {
 
   /** Removes some events from the history, so that returning listeners do not get them. */
   forget(isMeant: (message: Message) => boolean): void {
-    for (const message of this.#history) if (isMeant(message)) this.#forgotten.add(message);
+    this.#history = this.#history.filter((message) => !isMeant(message));
+    this.#characters = this.#history.reduce((sum, { characters }) => sum + characters, 0);
   }
 
   /** Number of events emitted. */
@@ -140,16 +141,14 @@ export class EventBus<Events extends { [Action in keyof Events]: object }> {
   }
 
   #keep(message: Message): void {
-    if (this.#history.length < KEPT_EVENTS) {
-      this.#history.push(message);
-      return;
-    }
-    this.#drop(this.#history[this.#oldest] as Message);
-    this.#history[this.#oldest] = message;
-    this.#oldest = (this.#oldest + 1) % KEPT_EVENTS;
+    this.#history.push(message);
+    this.#characters += message.characters;
+    while (this.#history.length > KEPT_EVENTS || this.#characters > KEPT_CHARACTERS)
+      this.#drop(this.#history.shift() as Message);
   }
 
-  #drop({ epoch, sequence }: Message): void {
+  #drop({ epoch, sequence, characters }: Message): void {
+    this.#characters -= characters;
     // A listener of an earlier epoch would miss this event.
     for (const earlier of this.#dropped.keys()) {
       if (earlier === epoch) break;
@@ -165,7 +164,7 @@ export class EventBus<Events extends { [Action in keyof Events]: object }> {
       if (!this.#dropped.has(epoch)) this.#dropped.set(epoch, sequence - 1);
     this.#dropped.set(this.epoch, this.#sequence);
     this.#history = [];
-    this.#oldest = 0;
+    this.#characters = 0;
     for (const message of continuation.former) this.#keep(message);
     this.#continuation = continuation;
   }
@@ -189,11 +188,9 @@ export class EventBus<Events extends { [Action in keyof Events]: object }> {
     }
     const epochs = [...this.#dropped.keys()];
     const later = new Set(epochs.slice(epochs.indexOf(epoch) + 1));
-    for (let index = 0; index < this.#history.length; index++) {
-      const message = this.#history[(this.#oldest + index) % this.#history.length] as Message;
+    for (const message of this.#history) {
       const isMissed = message.epoch === epoch ? message.sequence > last : later.has(message.epoch);
-      if (isMissed && message.action !== BEGIN && !this.#forgotten.has(message) && subscription.wants(message))
-        subscription.push(message);
+      if (isMissed && message.action !== BEGIN && subscription.wants(message)) subscription.push(message);
     }
   }
 

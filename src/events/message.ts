@@ -18,6 +18,7 @@ export class Message {
   /** When it was emitted, by `performance.now()`. */
   readonly at = performance.now();
   readonly #text: { plain?: string; scoped?: string } = {};
+  #characters: number | undefined;
 
   constructor(action: string, event: object, projectId: string | undefined, sequence: number, epoch: string) {
     this.action = action;
@@ -25,6 +26,12 @@ export class Message {
     this.projectId = projectId;
     this.sequence = sequence;
     this.epoch = epoch;
+  }
+
+  /** Characters of all texts in the payload, which are nearly all of its memory. */
+  get characters(): number {
+    this.#characters ??= charactersOf(this.event);
+    return this.#characters;
   }
 
   /** `{"action": ..., "event": ...}` on one line; created once for all listeners. */
@@ -39,4 +46,12 @@ export class Message {
     this.#text.scoped ??= lineText({ action: this.action, event: this.event, project_id: this.projectId });
     return this.#text.scoped;
   }
+}
+
+function charactersOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  let sum = 0;
+  for (const member of Object.values(value)) sum += charactersOf(member);
+  return sum;
 }

@@ -4,6 +4,9 @@ import type { Message } from './message.ts';
 /** Maximum queued messages: minutes of a busy lab, a few MiB at most. */
 const QUEUE_LIMIT = 10_000;
 
+/** Maximum characters in a queue: more than the pictures of a lab that is opened, and the events kept for a listener that returns. */
+const CHARACTERS_LIMIT = 128 * 1024 * 1024;
+
 /** Result of `take`: the next message, a timeout without messages, or the end with its reason. */
 export type Taken = { kind: 'message'; message: Message } | { kind: 'silence' } | { kind: 'end'; reason: string };
 
@@ -43,6 +46,8 @@ export class Subscription {
   gap: Gap | undefined;
   #queue: Message[] = [];
   #head = 0;
+  /** Characters of the messages that were queued and are not taken. */
+  #characters = 0;
   #ended: string | undefined;
   #wake: (() => void) | undefined;
   #arrived: (() => void) | undefined;
@@ -69,15 +74,17 @@ export class Subscription {
 
   push(message: Message): void {
     if (this.#ended !== undefined) return;
-    if (this.#queue.length - this.#head >= QUEUE_LIMIT) {
+    const waiting = this.#queue.length - this.#head;
+    if (waiting >= QUEUE_LIMIT || this.#characters > CHARACTERS_LIMIT) {
       this.#queue = [];
       this.#head = 0;
       this.end(
-        `This listener is too slow: ${QUEUE_LIMIT} events were waiting for it. Connect again and read the current state.`,
+        `This listener is too slow: ${waiting} events were waiting for it. Connect again and read the current state.`,
       );
       return;
     }
     this.#queue.push(message);
+    this.#characters += message.characters;
     this.#wake?.();
     this.#arrived?.();
   }
@@ -106,7 +113,7 @@ export class Subscription {
       this.#queue = [];
       this.#head = 0;
     }
-    for (const message of taken) this.#parts.taken(message);
+    for (const message of taken) this.#take(message);
     return taken;
   }
 
@@ -125,10 +132,15 @@ export class Subscription {
         this.#queue = this.#queue.slice(this.#head);
         this.#head = 0;
       }
-      this.#parts.taken(message);
+      this.#take(message);
       return { kind: 'message', message };
     }
     return this.#ended === undefined ? { kind: 'silence' } : { kind: 'end', reason: this.#ended };
+  }
+
+  #take(message: Message): void {
+    this.#characters -= message.characters;
+    this.#parts.taken(message);
   }
 
   #arrival(patience: number): Promise<void> {

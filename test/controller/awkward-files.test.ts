@@ -1,7 +1,8 @@
 // Pipes and endless files where the server looks for files of others: nothing waits for them, and nothing is read without a bound.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { exists } from '../../src/host/files/exists.ts';
@@ -48,6 +49,35 @@ test('pipes and sparse files of a terabyte in the folders of symbols, appliances
     const [shown] = await server.expect(200, 'GET', `/v2/projects/${id}/drawings`);
     assert.deepEqual([shown.drawing_id, shown.svg], [drawing.drawing_id, '<svg></svg>']);
   }
+});
+
+test('a lab whose many drawings name a large picture opens, and its list has some of them', async (t) => {
+  const server = await LabServer.start(t);
+  const { project_id: id, path } = await server.project();
+  const lab = `/v2/projects/${id}`;
+  await server.expect(201, 'POST', `${lab}/drawings`, { x: 0, y: 0, svg: '<svg></svg>' });
+  await server.expect(204, 'POST', `${lab}/close`);
+  await mkdir(join(path, 'project-files/images'), { recursive: true });
+  for (const [name, size] of [
+    ['a.svg', 20],
+    ['b.svg', 40],
+  ] as const)
+    await writeFile(join(path, 'project-files/images', name), `<svg>${'a'.repeat(size * 1024 * 1024)}</svg>`);
+  const topology = join(path, 'lab.gns3');
+  const document = JSON.parse(await readFile(topology, 'utf8'));
+  const { drawings } = document.topology;
+  const [one] = drawings.splice(0);
+  for (const svg of ['b.svg', ...Array(60).fill('a.svg')]) drawings.push({ ...one, svg, drawing_id: randomUUID() });
+  await writeFile(topology, JSON.stringify(document));
+  await server.expect(201, 'POST', `${lab}/open`);
+  const list = await server.expect(200, 'GET', `${lab}/drawings`);
+  assert.equal(list.length, 61);
+  assert.deepEqual(
+    list.flatMap(({ svg }: { svg: string }, at: number) => (svg === '<svg></svg>' ? [] : [at])),
+    [1, 2, 3],
+  );
+  const last = await server.expect(200, 'GET', `${lab}/drawings/${list[60].drawing_id}`);
+  assert.ok(last.svg.length > 20_000_000);
 });
 
 test('nodes and labs with paths that are longer than a system call takes are deleted with all their files', async (t) => {

@@ -1,6 +1,8 @@
 // Notifications: who hears what, in which order, and what happens to a listener that does not listen.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { ComputeEvents, ControllerEvents, ProjectEvents } from '../../src/api/events.ts';
 import { EventBus } from '../../src/events/bus.ts';
 import { objectFeed } from '../../src/events/feed.ts';
@@ -52,6 +54,44 @@ test('a listener that takes nothing is ended and reported, the others go on', as
   assert.equal(bus.listeners('p'), 1);
   const taken = await stalled.take(0);
   assert.ok(taken.kind === 'end' && /too slow/.test(taken.reason));
+});
+
+test('the history is bounded by its size, too, and forgets the payloads of a deleted lab', async () => {
+  const bus = new EventBus<Anything>();
+  const picture = 'x'.repeat(1024 * 1024);
+  const kept = async (since: number, project: string): Promise<number | 'gap'> => {
+    const listener = bus.subscribe(project, `${bus.epoch}-${since}`);
+    const { length } = await actions(listener);
+    listener.end();
+    return listener.gap ? 'gap' : length;
+  };
+  const payloads: WeakRef<object>[] = [];
+  const draw = (): void => {
+    const payload = { svg: picture };
+    payloads.push(new WeakRef(payload));
+    bus.emit('drawing.created', payload, 'p');
+  };
+  for (let n = 0; n < 40; n += 1) draw();
+  assert.equal(await kept(8, 'p'), 32);
+  assert.equal(await kept(7, 'p'), 'gap');
+  bus.emit('other', {}, 'q');
+  bus.forget(({ projectId }) => projectId === 'p');
+  assert.deepEqual([await kept(8, 'p'), await kept(8, 'q')], [0, 1]);
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  const left = (): number => {
+    collect();
+    return payloads.filter((payload) => payload.deref()).length;
+  };
+  await eventually('all payloads collected', left, (count) => count === 0, 5_000);
+});
+
+test('a listener that takes nothing is ended after some large events, too', async () => {
+  const bus = new EventBus<Anything>();
+  const stalled = bus.subscribe('p');
+  for (let n = 0; n < 200; n += 1) bus.emit('x', { svg: 'x'.repeat(1024 * 1024) }, 'p');
+  const taken = await stalled.take(0);
+  assert.ok(taken.kind === 'end' && /too slow: 129 events/.test(taken.reason));
 });
 
 test('a line stream opens with a ping, gives one sorted JSON object a line, pings in silence, and ends with the reason', async () => {

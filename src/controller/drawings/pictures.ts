@@ -1,4 +1,5 @@
 // Pictures of drawings: how SVG text is stored and read back (as in release 2.2.57).
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { SaxesParser } from 'saxes';
 import { pictureSize } from '../symbols/picture-size.ts';
@@ -7,6 +8,9 @@ import { pictureSize } from '../symbols/picture-size.ts';
 const UNREAD_CHARACTERS = 500;
 /** Longer texts become a picture file. */
 const INLINE_CHARACTERS = 1_000;
+
+/** Shown for a picture that cannot be read. */
+export const EMPTY = '<svg></svg>';
 
 const SVG_NAMESPACE = 'http://www.w3.org/2000/svg';
 const XLINK_NAMESPACE = 'http://www.w3.org/1999/xlink';
@@ -74,8 +78,7 @@ export function isPictureName(kept: string): boolean {
 
 /** The SVG for a picture file: SVG text unchanged, other formats embedded in an SVG. */
 export function shownPicture(name: string, data: Buffer): string {
-  const text = data.toString('utf8');
-  if (Buffer.from(text, 'utf8').equals(data)) return text;
+  if (isUtf8(data)) return data.toString('utf8');
   const { width, height } = pictureSize(data) ?? { width: 0, height: 0 };
   const type = name.slice(name.lastIndexOf('.') + 1).replace('jpg', 'jpeg');
   return (

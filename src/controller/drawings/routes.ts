@@ -11,7 +11,7 @@ export function drawingRoutes({ projects, drawings }: { projects: Projects; draw
     route('GET /v2/projects/{project_id}/drawings', async ({ params }) => {
       const project = await projects.settled(params.project_id);
       if (project.state === 'closed') return projects.stored(project, 'drawings');
-      return Promise.all([...project.drawings.values()].map((drawing) => drawings.json(project, drawing)));
+      return drawings.list(project);
     }),
 
     route('POST /v2/projects/{project_id}/drawings', async ({ params, body }) => {

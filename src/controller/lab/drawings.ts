@@ -7,24 +7,19 @@ import type { DrawingObject } from '../../api/objects.ts';
 import type { DrawingBody } from '../../api/routes/drawings.ts';
 import type { TopologyDrawing } from '../../api/topology.ts';
 import { conflict, ignore, invalid } from '../../failures.ts';
-import { openContainedForRead, removeContained, writeContained } from '../../host/files/contained-files.ts';
-import { readBounded } from '../../host/files/regular-file.ts';
+import { removeContained, writeContained } from '../../host/files/contained-files.ts';
 import { defined } from '../../host/values/defined-members.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
 import { Drawing, type DrawingRecord } from '../drawings/drawing.ts';
-import { isPictureName, keptPicture, shownPicture } from '../drawings/pictures.ts';
+import { IMAGES, PictureFiles } from '../drawings/picture-files.ts';
+import { EMPTY, isPictureName, keptPicture } from '../drawings/pictures.ts';
 import type { Announcer } from '../events.ts';
 import { wholeDrawing } from './claims.ts';
 import type { LabWriter } from './lab-writer.ts';
 import type { Project } from './project.ts';
 
-const EMPTY = '<svg></svg>';
 const DEFAULTS = { x: 0, y: 0, z: 2, locked: false, rotation: 0, svg: EMPTY };
-/** The folder of the picture files within a project. */
-const IMAGES = 'project-files/images';
-/** Pictures are held in memory as a whole; a larger file is shown as an empty drawing. */
-const LARGEST_PICTURE_BYTES = 64 * 1024 * 1024;
 
 export class Drawings {
   readonly #announcer: Announcer;
@@ -36,22 +31,19 @@ export class Drawings {
   }
 
   /** The object that clients see (`Drawing`), with the picture read from its file if it has one. */
-  async json(project: Project, { record }: Drawing): Promise<DrawingObject> {
-    return { ...record, project_id: project.id, svg: await this.#picture(project, record.svg) };
+  async json(
+    project: Project,
+    { record }: Drawing,
+    pictures = new PictureFiles(project.record.path),
+  ): Promise<DrawingObject> {
+    return { ...record, project_id: project.id, svg: await pictures.show(record.svg) };
   }
 
-  async #picture(project: Project, kept: string): Promise<string> {
-    if (!isPictureName(kept)) return kept;
-    try {
-      const { handle } = await openContainedForRead(project.record.path, `${IMAGES}/${kept}`);
-      try {
-        return shownPicture(kept, await readBounded(handle, LARGEST_PICTURE_BYTES, kept));
-      } finally {
-        await handle.close();
-      }
-    } catch {
-      return EMPTY;
-    }
+  async list(project: Project): Promise<DrawingObject[]> {
+    const pictures = new PictureFiles(project.record.path);
+    const shown: DrawingObject[] = [];
+    for (const drawing of [...project.drawings.values()]) shown.push(await this.json(project, drawing, pictures));
+    return shown;
   }
 
   /** Creates a drawing, or returns the existing one with this id. */
@@ -69,16 +61,17 @@ export class Drawings {
     });
   }
 
-  /** Adds a drawing from a topology file. */
-  recreate(project: Project, stored: TopologyDrawing): Promise<Drawing> {
-    const { project_id: _ignored, ...members } = stored;
-    return this.#add(project, { ...DEFAULTS, drawing_id: randomUUID(), ...defined(members) });
+  /** Adds the drawings of a topology file. */
+  async recreate(project: Project, stored: readonly TopologyDrawing[]): Promise<void> {
+    const pictures = new PictureFiles(project.record.path);
+    for (const { project_id: _ignored, ...members } of stored)
+      await this.#add(project, { ...DEFAULTS, drawing_id: randomUUID(), ...defined(members) }, pictures);
   }
 
-  async #add(project: Project, record: DrawingRecord): Promise<Drawing> {
+  async #add(project: Project, record: DrawingRecord, pictures?: PictureFiles): Promise<Drawing> {
     const drawing = new Drawing(project.id, record);
     project.drawings.set(drawing.id, drawing);
-    this.#announcer.project.emit('drawing.created', await this.json(project, drawing), project.id);
+    this.#announcer.project.emit('drawing.created', await this.json(project, drawing, pictures), project.id);
     return drawing;
   }
 
@@ -111,8 +104,9 @@ export class Drawings {
   async replace(project: Project, drawing: Drawing, record: DrawingRecord): Promise<void> {
     const redrawn = record.svg !== drawing.record.svg;
     drawing.record = record;
-    const { svg: picture, ...rest } = await this.json(project, drawing);
-    this.#announcer.project.emit('drawing.updated', redrawn ? { ...rest, svg: picture } : rest, project.id);
+    const { svg: _kept, ...rest } = record;
+    const shown = redrawn ? await this.json(project, drawing) : { ...rest, project_id: project.id };
+    this.#announcer.project.emit('drawing.updated', shown, project.id);
   }
 
   /** @throws Failure `conflict` for a locked drawing */

@@ -84,7 +84,7 @@ export async function openLab(
   const finished = project.leftOpen ? await parts.nodes.updates.finishUpdates(project) : [];
   await buildLinks(project, file.topology.topology.links, parts);
   noteCaptures(project, former);
-  for (const drawing of file.topology.topology.drawings) await parts.drawings.recreate(project, drawing);
+  await parts.drawings.recreate(project, file.topology.topology.drawings);
   ongoing().commit();
   await keep(project, file, parts);
   await parts.nodes.updates.endUpdates(finished);
