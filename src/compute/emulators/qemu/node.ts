@@ -12,6 +12,7 @@ import {
 } from '../../../api/kinds/qemu.ts';
 import { adapterMacs } from '../../../api/mac.ts';
 import { ignore, messageOf } from '../../../failures.ts';
+import { HeldNames } from '../../../host/files/held-names.ts';
 import { findImage, NO_IMAGE } from '../../images/references.ts';
 import { copyFiles } from '../../nodes/files.ts';
 import type { Steps } from '../../nodes/lifecycle/all-or-nothing.ts';
@@ -190,7 +191,8 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
       await using undo = new AsyncDisposableStack();
       await this.makeDirectory(undo);
       const tool = await DiskTool.beside(emulator.path);
-      const options = diskOptions(this.#machineOwner, { hidden }, tool);
+      using held = new HeldNames();
+      const options = diskOptions(this.#machineOwner, { hidden }, tool, held);
       await restoreDisks(images, options);
       await growDisk(images, drive, extend, options);
       undo.move();

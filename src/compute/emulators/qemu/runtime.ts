@@ -1,7 +1,7 @@
 // A running machine: its process, its connections, and reattaching it after a restart of the server.
 
 import { readdirSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { realpath, rm, writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,6 +27,7 @@ import { SAVED_STATE } from './disks.ts';
 import { findHalt, type Halt } from './halts.ts';
 import { KEPT, type QemuKept } from './kept.ts';
 import { loadState, saveState } from './machine-state.ts';
+import { mustHaveOpenOnly } from './open-files.ts';
 import type { MachineOwner } from './qemu-host.ts';
 import { Qmp } from './qmp.ts';
 import { refusal } from './refusal.ts';
@@ -67,6 +68,8 @@ export interface MachineStart {
   throttling: number;
   /** Files that it writes to. */
   disks: readonly string[];
+  /** Real paths of the only files that it may open; undefined if the user's options may open any. */
+  opens: ReadonlySet<string> | undefined;
   /** The state to continue from, if it is not on the command line. */
   load?: string;
 }
@@ -160,6 +163,10 @@ export class QemuRuntime extends EndingRuntime implements NodeRuntime {
     await runtime.#terminal.start();
     resources.defer(() => runtime.#terminal.stop());
     await runtime.#connect(start.disks, resources);
+    if (start.opens && runtime.pid !== undefined) {
+      const paths = new Set([...start.opens, await realpath(join(directory, LOG))]);
+      await mustHaveOpenOnly(paths, runtime.pid, node.name);
+    }
     // Unless the user sets another action: QEMU would end, and the reason would be lost.
     if (!start.words.includes('-action')) await runtime.#pauseOnPanic();
     if (start.load !== undefined) await loadState(runtime.qmp, start.load);
