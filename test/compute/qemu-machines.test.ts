@@ -5,8 +5,9 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { AGENT_SOCKET } from '../../src/compute/emulators/qemu/sockets.ts';
-import { freePort } from '../fabric/peers.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AGENT_SOCKET, QMP_SOCKET } from '../../src/compute/emulators/qemu/sockets.ts';
+import { freePort, until } from '../fabric/peers.ts';
 import { disk, machineOf, machines, noQemu, qemuImg, rubbish, SMALL } from './qemu-support.ts';
 import { programsOf } from './support.ts';
 
@@ -384,4 +385,23 @@ test('a state is saved when a machine stops, and gone on with', { skip }, async 
   assert.doesNotMatch((await lab.expect(200, 'POST', `${node}/start`)).command_line, /-loadvm/);
   await lab.expect(204, 'POST', `${node}/stop`);
   assert.doesNotMatch((await qemuImg('snapshot', '-l', copy)).output, /GNS3_SAVED_STATE/);
+});
+
+test('a state may take longer to load than a machine to answer', { skip }, async (t) => {
+  const { lab, project, images, directory, instance } = await machines(t);
+  await disk(images, 'a.qcow2');
+  const body = { ...SMALL, on_close: 'save_vm_state', hda_disk_image: 'a.qcow2', hda_disk_interface: 'ide' };
+  const node = await lab.node(project, 'qemu', body);
+  await lab.expect(200, 'POST', `${node}/start`);
+  await lab.expect(204, 'POST', `${node}/stop`);
+  const started = lab.request('POST', `${node}/start`);
+  const socket = join(directory, 'project-files/qemu', node.split('/').at(-1)!, QMP_SOCKET);
+  await until(async () => programsOf(instance).some(({ pid }) => readlinkSync(`/proc/${pid}/exe`).includes('qemu')));
+  const machine = machineOf(instance);
+  // It listens, loads, and then answers; meanwhile the server, in this process, does nothing.
+  while (!existsSync(socket));
+  process.kill(machine, 'SIGSTOP');
+  await sleep(31_000);
+  process.kill(machine, 'SIGCONT');
+  assert.equal((await started).status, 200);
 });

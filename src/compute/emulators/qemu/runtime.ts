@@ -26,7 +26,7 @@ import { mustHoldBytes } from './disk-space.ts';
 import { SAVED_STATE } from './disks.ts';
 import { findHalt, type Halt } from './halts.ts';
 import { KEPT, type QemuKept } from './kept.ts';
-import { loadState, saveState } from './machine-state.ts';
+import { loadState, STATE_MS, saveState } from './machine-state.ts';
 import { mustHaveOpenOnly } from './open-files.ts';
 import type { MachineOwner } from './qemu-host.ts';
 import { Qmp } from './qmp.ts';
@@ -162,7 +162,7 @@ export class QemuRuntime extends EndingRuntime implements NodeRuntime {
     await writeFile(join(directory, LOG), `Start QEMU with: ${line}\n\n${HEADING}\n`, { flag: 'wx', mode: 0o600 });
     await runtime.#terminal.start();
     resources.defer(() => runtime.#terminal.stop());
-    await runtime.#connect(start.disks, resources);
+    await runtime.#connect(start.disks, resources, start.words.includes('-loadvm') ? STATE_MS : undefined);
     if (start.opens && runtime.pid !== undefined) {
       const paths = new Set([...start.opens, await realpath(join(directory, LOG))]);
       await mustHaveOpenOnly(paths, runtime.pid, node.name);
@@ -189,7 +189,8 @@ export class QemuRuntime extends EndingRuntime implements NodeRuntime {
     if (end) return end;
     resources.use(runtime.#throttle);
     await runtime.#throttle.reattach(throttling);
-    await runtime.#connect(disks, resources);
+    // It may be saving a state.
+    await runtime.#connect(disks, resources, STATE_MS);
     const { status } = (await runtime.qmp.run('query-status')) as { status: string };
     runtime.isSuspended = status === 'paused';
     runtime.#isOurPause = runtime.isSuspended;
@@ -289,13 +290,14 @@ export class QemuRuntime extends EndingRuntime implements NodeRuntime {
     services.events.emit('log.warning', { message: `${name} ${what}` }, project.id);
   }
 
-  async #connect(disks: readonly string[], resources: AsyncDisposableStack): Promise<void> {
+  /** @param answerMs how long it may answer nothing */
+  async #connect(disks: readonly string[], resources: AsyncDisposableStack, answerMs?: number): Promise<void> {
     const { directory } = this.#node;
     const deadline = performance.now() + START_MS;
     const isOver = (): boolean => this.ended !== undefined || performance.now() > deadline;
     const control = await connectWhenThere(directory, QMP_SOCKET, isOver);
     if (!control) throw this.#doesNotStart();
-    this.#qmp = await Qmp.open(control).catch(async (error: unknown) => {
+    this.#qmp = await Qmp.open(control, answerMs).catch(async (error: unknown) => {
       // It closes its sockets before it ends: its last output follows.
       for (const end = performance.now() + LAST_WORDS_MS; !this.ended && performance.now() < end; ) await sleep(20);
       throw this.ended ? this.#doesNotStart() : error;
