@@ -321,6 +321,8 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     if (runtime instanceof QemuRuntime) {
       this.#followHalts(runtime);
       await this.#join(runtime, resources);
+      // The server may have been killed while it stopped the machine, which its user can now resume.
+      await this.#forgetSavedState(runtime);
       await endInterruptedSnapshot(runtime);
       if (settings.guest_agent) void thawLeft(this.directory).catch(ignore);
     }
