@@ -173,7 +173,7 @@ test('an image or a copy that was exchanged meanwhile is looked at again', { ski
   assert.match((await lab.expect(409, 'POST', `${node}/start`)).message, /a\.qcow2 is missing; upload it again/);
 });
 
-test('a machine has open only what was checked, whoever replaces its disk before QEMU opens it', {
+test('a machine has open only what was checked, also if its disk is replaced before QEMU opens it', {
   skip,
 }, async (t) => {
   const { lab, project, images, directory, instance } = await machines(t);

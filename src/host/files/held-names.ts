@@ -60,7 +60,7 @@ export class HeldNames implements Disposable {
   }
 }
 
-/** Renames a file to a name that nobody holds. @throws Failure `conflict` if it stays held; errors of rename(2) */
+/** Renames a file to a name that is not held. @throws Failure `conflict` if it stays held; errors of rename(2) */
 export async function renameUnheld(from: string, to: string, shownAs: string): Promise<void> {
   const key = await keyOf(to);
   for (const end = performance.now() + WAIT_MS; (places.get(key)?.holders ?? 0) > 0; await sleep(POLL_MS)) {
