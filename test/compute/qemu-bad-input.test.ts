@@ -56,7 +56,28 @@ const ROWS: Row[] = [
     make: (at) => qemuImg('create', '-q', '-f', 'qcow2', '-b', '/etc/hostname', '-F', 'raw', path(at)),
     body: image,
     at: 'start',
-    says: /no image in the same folder/,
+    says: /bad\.img: its backing file "\/etc\/hostname" is not the plain name of an image in the same folder/,
+  },
+  {
+    what: 'an image built upon one that is built upon a file of the host',
+    make: async (at) => {
+      await qemuImg('create', '-q', '-f', 'qcow2', '-b', '/etc/hostname', '-F', 'raw', join(at, 'inner.qcow2'));
+      await qemuImg('create', '-q', '-f', 'qcow2', '-b', 'inner.qcow2', '-F', 'qcow2', path(at));
+    },
+    body: image,
+    at: 'start',
+    says: /inner\.qcow2: its backing file "\/etc\/hostname" is not the plain name/,
+  },
+  {
+    what: 'a CD built upon an image whose data are in a file of the host',
+    make: async (at) => {
+      const options = `data_file=${join(at, '..', 'data')},data_file_raw=on`;
+      await qemuImg('create', '-q', '-f', 'qcow2', '-o', options, join(at, 'inner.qcow2'), '1M');
+      await qemuImg('create', '-q', '-f', 'qcow2', '-b', 'inner.qcow2', '-F', 'qcow2', path(at));
+    },
+    body: { cdrom_image: 'bad.img' },
+    at: 'start',
+    says: /inner\.qcow2: its data are in another file/,
   },
   {
     what: 'an image that nobody may read',

@@ -57,6 +57,33 @@ test('the configuration of a machine is on a disk of its own, and kept when the 
   assert.match(execFileSync('mdir', ['-b', '-i', volume(image), '::/'], MTOOLS), /saved by guest/);
 });
 
+test('what a guest saved before an end that was not packed stays, until a new zip file is uploaded', {
+  skip,
+}, async (t) => {
+  const { lab, project, directory } = await machines(t);
+  const node = await lab.node(project, 'qemu', { ...SMALL, create_config_disk: true });
+  const id = node.split('/').at(-1)!;
+  const own = join(directory, 'project-files/qemu', id);
+  const [image, archive] = [join(own, 'config.img'), join(own, 'config.zip')];
+  await mkdir(own, { recursive: true });
+  await zip(archive, { 'startup.cfg': 'hostname R1\n' });
+  const before = await readFile(archive);
+  await lab.expect(200, 'POST', `${node}/start`);
+  await lab.expect(204, 'POST', `${node}/stop`);
+  // As they are after a power failure of the host.
+  await writeFile(archive, before);
+  execFileSync('mcopy', ['-o', '-i', volume(image), '-', '::/startup.cfg'], { ...MTOOLS, input: 'hostname R2\n' });
+  await lab.expect(200, 'POST', `${node}/start`);
+  assert.equal(execFileSync('mtype', ['-i', volume(image), '::/startup.cfg'], MTOOLS), 'hostname R2\n');
+  await lab.expect(204, 'POST', `${node}/stop`);
+  assert.deepEqual(await filesIn(archive), { 'startup.cfg': 'hostname R2\n' });
+
+  const file = `/v2/compute${project}/files/project-files/qemu/${id}/config.zip`;
+  assert.equal((await lab.app.request(file, { method: 'POST', body: before })).status, 200);
+  await lab.expect(200, 'POST', `${node}/start`);
+  assert.equal(execFileSync('mtype', ['-i', volume(image), '::/startup.cfg'], MTOOLS), 'hostname R1\n');
+});
+
 test('a new node takes its configuration from a zip file in the place of the fourth disk', { skip }, async (t) => {
   const { lab, project, images, directory } = await machines(t);
   await zip(join(images, 'first.zip'), { 'day0.txt': 'hello' });

@@ -1,6 +1,6 @@
 // A guest of Linux that starts by UEFI and has a TPM, with the real firmware of Debian and the real swtpm; the processor is emulated.
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { findProgram } from '../../src/host/processes/program-path.ts';
@@ -8,11 +8,25 @@ import { copyGuest, guestSettings, noGuest, Typist } from '../guest/guest.ts';
 import { disk, machines, noQemu, SMALL } from './qemu-support.ts';
 import { programsOf } from './support.ts';
 
+const noFirmware = existsSync('/usr/share/OVMF/OVMF_CODE_4M.fd') ? false : 'ovmf is not installed';
 const skip =
-  noQemu ||
-  noGuest ||
-  (existsSync('/usr/share/OVMF/OVMF_CODE_4M.fd') ? false : 'ovmf is not installed') ||
-  ((await findProgram('swtpm')) === undefined ? 'swtpm is not installed' : false);
+  noQemu || noGuest || noFirmware || ((await findProgram('swtpm')) === undefined ? 'swtpm is not installed' : false);
+
+test('a machine with UEFI gets its own variables, which stay', { skip: noQemu || noFirmware }, async (t) => {
+  const { lab, project, directory } = await machines(t);
+  const node = await lab.node(project, 'qemu', { ...SMALL, uefi: true });
+  const own = join(directory, 'project-files/qemu', node.split('/').at(-1)!);
+  const { size } = statSync('/usr/share/OVMF/OVMF_VARS_4M.fd');
+  let inode: number | undefined;
+  for (let start = 0; start < 2; start++) {
+    await lab.expect(200, 'POST', `${node}/start`);
+    await lab.expect(204, 'POST', `${node}/stop`);
+    assert.deepEqual(readdirSync(own).sort(), ['OVMF_VARS_4M.fd', 'qemu.log']);
+    const found = statSync(join(own, 'OVMF_VARS_4M.fd'));
+    assert.deepEqual([found.size, found.ino], [size, inode ?? found.ino]);
+    inode = found.ino;
+  }
+});
 
 test('a guest is started by UEFI, finds its TPM, and goes on where its state was kept', { skip }, async (t) => {
   const { lab, project, images, directory, instance } = await machines(t);

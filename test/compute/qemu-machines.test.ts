@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { appendFile, mkdir, readFile, rm, stat, symlink, truncate } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { AGENT_SOCKET } from '../../src/compute/emulators/qemu/sockets.ts';
-import { freePort } from '../fabric/peers.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AGENT_SOCKET, QMP_SOCKET } from '../../src/compute/emulators/qemu/sockets.ts';
+import { freePort, until } from '../fabric/peers.ts';
 import { disk, machineOf, machines, noQemu, qemuImg, rubbish, SMALL } from './qemu-support.ts';
 import { programsOf } from './support.ts';
 
@@ -84,7 +85,7 @@ test('an image that cannot be used is named, with the reason, and nothing runs',
   for (const [name, reason] of [
     ['cut.qcow2', /cut.qcow2/],
     ['empty.img', /empty/],
-    ['climbing.qcow2', /no image in the same folder/],
+    ['climbing.qcow2', /not the plain name of an image in the same folder/],
     ['removed.qcow2', /is missing; upload it again/],
   ] as const) {
     const node = await lab.node(project, 'qemu', { ...SMALL, hda_disk_image: name });
@@ -170,6 +171,47 @@ test('an image or a copy that was exchanged meanwhile is looked at again', { ski
   assert.match((await lab.told('log.warning')).message, /the image a\.qcow2 is damaged/);
   await rm(join(images, 'a.qcow2'));
   assert.match((await lab.expect(409, 'POST', `${node}/start`)).message, /a\.qcow2 is missing; upload it again/);
+});
+
+test('a machine has open only what was checked, also if its disk is replaced before QEMU opens it', {
+  skip,
+}, async (t) => {
+  const { lab, project, images, directory, instance } = await machines(t);
+  await disk(images, 'a.qcow2');
+  const node = await lab.node(project, 'qemu', { ...SMALL, hda_disk_image: 'a.qcow2', hda_disk_interface: 'ide' });
+  const id = node.split('/').at(-1)!;
+  const own = join(directory, 'project-files/qemu', id);
+  const secret = join(directory, '..', 'secret');
+  const hostile = join(directory, '..', 'hostile.qcow2');
+  await writeFile(secret, Buffer.alloc(1024 * 1024, 65));
+  await qemuImg('create', '-q', '-f', 'qcow2', '-o', `data_file=${secret},data_file_raw=on`, hostile, '1M');
+  const content = await readFile(hostile);
+  const isWritten = async () => (await stat(join(own, 'qemu.log')).catch(() => undefined))?.birthtimeMs;
+  const started = async (replace: () => Promise<unknown>) => {
+    const before = await isWritten();
+    const answer = lab.request('POST', `${node}/start`);
+    // The log is begun after the checks, when QEMU is about to be run.
+    for (let now = before; now === before || now === undefined; now = await isWritten());
+    const replaced = replace();
+    const { status, body } = await answer;
+    await replaced;
+    return { status, message: body.message };
+  };
+
+  const file = `${project}/files/project-files/qemu/${id}/hda_disk.qcow2`;
+  const { status, message } = await started(() =>
+    lab.app.request(`/v2/compute${file}`, { method: 'POST', body: content }),
+  );
+  assert.equal(status, 200, message);
+  assert.deepEqual(opened(machineOf(instance), secret), []);
+  assert.ok(content.equals(await readFile(join(own, 'hda_disk.qcow2'))), 'it was replaced afterwards');
+  await lab.expect(204, 'POST', `${node}/stop`);
+  await rm(join(own, 'hda_disk.qcow2'));
+
+  const refused = await started(() => rename(hostile, join(own, 'hda_disk.qcow2')));
+  assert.equal(refused.status, 409);
+  assert.match(refused.message, /one of its images was replaced at this moment/);
+  assert.deepEqual(programsOf(instance), []);
 });
 
 test('a machine is suspended, resumed, reset, and started again when something was changed', { skip }, async (t) => {
@@ -343,4 +385,23 @@ test('a state is saved when a machine stops, and gone on with', { skip }, async 
   assert.doesNotMatch((await lab.expect(200, 'POST', `${node}/start`)).command_line, /-loadvm/);
   await lab.expect(204, 'POST', `${node}/stop`);
   assert.doesNotMatch((await qemuImg('snapshot', '-l', copy)).output, /GNS3_SAVED_STATE/);
+});
+
+test('a state may take longer to load than a machine to answer', { skip }, async (t) => {
+  const { lab, project, images, directory, instance } = await machines(t);
+  await disk(images, 'a.qcow2');
+  const body = { ...SMALL, on_close: 'save_vm_state', hda_disk_image: 'a.qcow2', hda_disk_interface: 'ide' };
+  const node = await lab.node(project, 'qemu', body);
+  await lab.expect(200, 'POST', `${node}/start`);
+  await lab.expect(204, 'POST', `${node}/stop`);
+  const started = lab.request('POST', `${node}/start`);
+  const socket = join(directory, 'project-files/qemu', node.split('/').at(-1)!, QMP_SOCKET);
+  await until(async () => programsOf(instance).some(({ pid }) => readlinkSync(`/proc/${pid}/exe`).includes('qemu')));
+  const machine = machineOf(instance);
+  // It listens, loads, and then answers; meanwhile the server, in this process, does nothing.
+  while (!existsSync(socket));
+  process.kill(machine, 'SIGSTOP');
+  await sleep(31_000);
+  process.kill(machine, 'SIGCONT');
+  assert.equal((await started).status, 200);
 });

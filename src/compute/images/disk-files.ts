@@ -5,6 +5,8 @@ import { conflict, Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { at } from '../../host/files/contained-place.ts';
+import type { HeldNames } from '../../host/files/held-names.ts';
+import type { OpenFile } from '../../host/files/regular-file.ts';
 import { type DiskHeader, type NamedFile, readDiskHeader } from './disk-header.ts';
 
 /** Limit of chained images. */
@@ -19,6 +21,24 @@ const PLAIN_FORMATS: readonly string[] = ['raw', 'vdi', 'vpc', 'vhdx', 'parallel
  * @throws Failure `conflict` for a header that names anything but plain names of images; as `openContainedForRead`
  */
 export async function linkDiskFiles(folder: string, name: string, into: string): Promise<void> {
+  await judgeAll(name, (file, of) => linkJudged(folder, file, of, into));
+}
+
+/** The same check. The files stay in their places, and keep their names until `held` ends. @throws as `linkDiskFiles` */
+export async function holdDiskFiles(folder: string, name: string, held: HeldNames): Promise<void> {
+  await judgeAll(name, async (file, of) => {
+    const path = join(folder, file.name);
+    await held.hold(path);
+    if ((await lstat(path).catch(() => undefined))?.isSymbolicLink())
+      throw conflict(`${of}: its ${file.role} ${file.name} is a link; put the image itself there.`);
+    const { handle } = await openPart(folder, file, of);
+    await using opened = handle;
+    return await readDiskHeader(opened, file.name);
+  });
+}
+
+/** @param headerOf reads the header of a file after the check of its name */
+async function judgeAll(name: string, headerOf: (file: NamedFile, of: string) => Promise<DiskHeader>): Promise<void> {
   const known = new Map<string, DiskHeader>();
   const pending: { file: NamedFile; of: string }[] = [{ file: { name, role: 'extent' }, of: name }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -27,7 +47,7 @@ export async function linkDiskFiles(folder: string, name: string, into: string):
     if (header === undefined) {
       if (file.name !== name) mustBePlain(file, of);
       if (known.size === MOST_FILES) throw conflict(`${name}: it consists of more than ${MOST_FILES} files.`);
-      header = await linkJudged(folder, file, of, into);
+      header = await headerOf(file, of);
       known.set(file.name, header);
       pending.push(...header.files.map((named) => ({ file: named, of: file.name })));
     }
@@ -49,17 +69,22 @@ function mustBePlain({ name, role }: NamedFile, of: string): void {
   );
 }
 
-async function linkJudged(folder: string, { name, role }: NamedFile, of: string, into: string): Promise<DiskHeader> {
-  const { handle, stat } = await openContainedForRead(folder, name).catch((thrown: unknown) => {
+async function openPart(folder: string, { name, role }: NamedFile, of: string): Promise<OpenFile> {
+  return await openContainedForRead(folder, name).catch((thrown: unknown) => {
     if (name === of || !(thrown instanceof Failure)) throw thrown;
     throw conflict(`${of}: its ${role} cannot be used: ${thrown.message}`, { cause: thrown });
   });
-  await using file = handle;
-  const header = await readDiskHeader(file, name);
+}
+
+async function linkJudged(folder: string, file: NamedFile, of: string, into: string): Promise<DiskHeader> {
+  const { name } = file;
+  const { handle, stat } = await openPart(folder, file, of);
+  await using opened = handle;
+  const header = await readDiskHeader(opened, name);
   const fresh = join(into, name);
   try {
     // By the open file's path: its name may be a link.
-    await link(await readlink(at(file)), fresh);
+    await link(await readlink(at(opened)), fresh);
     const linked = await lstat(fresh);
     if (linked.ino === stat.ino && linked.dev === stat.dev) return header;
   } catch (thrown) {

@@ -2,9 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm, unlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rm, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Failure, type FailureCode, messageOf, systemCode } from '../../failures.ts';
+import { renameUnheld } from './held-names.ts';
 
 const TEMPORARY_NAME = /^\..*\.[0-9a-f]{12}\.labwire-tmp$/s;
 
@@ -110,7 +111,7 @@ export class AtomicFile implements AsyncDisposable {
     const status = await this.sync();
     await this.#step(async () => {
       await this.#handle.close();
-      await rename(this.#temporary, this.#path);
+      await renameUnheld(this.#temporary, this.#path, this.#shownAs);
     });
     this.#finished = true;
     beingWritten.delete(basename(this.#temporary));

@@ -1,7 +1,8 @@
 // The configuration disk of a machine: a small FAT disk, created from config.zip before a start and packed into it
 // after the stop (facts of release 2.2.57). mtools (Debian: mtools) write and read its file system, because npm has no
 // maintained library for FAT.
-import { constants, copyFile, lstat, mkdir, open, readdir, rename, truncate, utimes } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { copyFile, lstat, mkdir, open, readdir, rename, truncate, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../../failures.ts';
 import { createTemporaryDirectory, writeFileAtomically } from '../../../host/files/atomic-file.ts';
@@ -50,13 +51,13 @@ export async function prepareConfigDisk(
   hdd: string,
   { directory, warn }: ConfigDiskOptions,
 ): Promise<string | undefined> {
-  const path = join(directory, DISK);
+  const [path, archive] = [join(directory, DISK), join(directory, ARCHIVE)];
   try {
-    const isThere = await isFile(path);
-    if (hdd.endsWith('.zip') && !isThere && !(await isFile(join(directory, ARCHIVE)))) {
-      await copyFile(hdd, join(directory, ARCHIVE), constants.COPYFILE_EXCL);
-    }
-    if (isThere && !(await isFile(join(directory, ARCHIVE)))) return path;
+    const [written, packed] = [await changeOf(path), await changeOf(archive)];
+    if (hdd.endsWith('.zip') && written === undefined && packed === undefined)
+      await writeFileAtomically(archive, createReadStream(hdd));
+    // The last end of the machine was not packed: only the disk has what the guest saved.
+    if (written !== undefined && written > (packed ?? 0n)) return path;
     await makeDisk(directory, images);
     return path;
   } catch (error) {
@@ -115,6 +116,8 @@ async function makeDisk(directory: string, images: string): Promise<void> {
       '::/',
     ]);
   }
+  await using disk = await open(fresh, 'r+');
+  await disk.sync();
   await rename(fresh, join(directory, DISK));
 }
 
@@ -180,5 +183,11 @@ async function mtool(name: string, words: readonly string[]): Promise<ProgramRun
 }
 
 async function isFile(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => undefined))?.isFile() ?? false;
+  return (await changeOf(path)) !== undefined;
+}
+
+/** When the content of a file has changed (ns). */
+async function changeOf(path: string): Promise<bigint | undefined> {
+  const found = await lstat(path, { bigint: true }).catch(() => undefined);
+  return found?.isFile() ? found.mtimeNs : undefined;
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DISK_CHECKPOINT, LARGEST_DISKS_BYTES, RESTORED_DISKS } from '../../../api/disk-checkpoint.ts';
 import { DRIVES, type Drive } from '../../../api/kinds/qemu.ts';
 import { messageOf, outOfSpace } from '../../../failures.ts';
+import { HeldNames } from '../../../host/files/held-names.ts';
 import { DamagedCopy, TooMuch } from '../../nodes/checkpoint-parts.ts';
 import { type ChangesOptions, changesAtRest, changesFile, changesOfRunning } from './disk-changes.ts';
 import { DiskChunks } from './disk-chunks.ts';
@@ -53,10 +54,12 @@ export async function takeCheckpoint({
   });
   await chunks.begin();
   const into = { tool, directory: chunks.directory, signal };
+  using held = new HeldNames();
+  for (const { drive } of disks) await held.hold(changesFile(chunks.directory, drive));
   try {
     const changes = qmp
       ? await changesOfRunning(qmp, { ...into, quietly, whole: before === undefined })
-      : await changesAtRest(await withFormats(disks, tool), into);
+      : await changesAtRest(await withFormats(disks, tool, held), into);
     if (changes === undefined) return before && (await chunks.unchanged(before));
     await chunks.add(before, changes, { tool, signal, ...(!qmp && { of }) });
   } catch (error) {
@@ -105,10 +108,11 @@ async function ownDisks(directory: string, images: Images) {
   return disks;
 }
 
-async function withFormats(disks: Awaited<ReturnType<typeof ownDisks>>, tool: DiskTool) {
+async function withFormats(disks: Awaited<ReturnType<typeof ownDisks>>, tool: DiskTool, held: HeldNames) {
   return Promise.all(
     disks.map(async (disk) => {
-      await judge(disk.drive, disk.image);
+      await judge(disk.drive, disk.image, held);
+      await held.hold(disk.path);
       await mustHoldItsData(disk.drive, disk.path, disk.image);
       const { format } = await tool.describe(disk.image);
       return { ...disk, format, size: (await readQcow2(disk.path))?.size ?? 0 };

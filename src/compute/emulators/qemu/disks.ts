@@ -2,7 +2,9 @@
 import { lstat, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DRIVES, type Drive } from '../../../api/kinds/qemu.ts';
-import { messageOf } from '../../../failures.ts';
+import { Failure, messageOf } from '../../../failures.ts';
+import type { HeldNames } from '../../../host/files/held-names.ts';
+import { holdDiskFiles } from '../../images/disk-files.ts';
 import { readDiskHeader } from '../../images/disk-header.ts';
 import type { DiskTool } from './disk-tool.ts';
 import { contentOf, type KnownDisks } from './known-disks.ts';
@@ -36,6 +38,8 @@ export interface DiskOptions {
   /** Uses its own copies; the images stay unchanged. */
   linked: boolean;
   known: KnownDisks;
+  /** Keeps the checked files in their places until QEMU, or a tool, has opened them. */
+  held: HeldNames;
   warn(message: string): void;
 }
 
@@ -76,17 +80,18 @@ export async function growDisk(images: Images, drive: Drive, mebibytes: number, 
   ]);
 }
 
-async function prepareImage(drive: Drive, image: string, { tool, warn }: DiskOptions): Promise<string> {
-  await judge(drive, image);
+async function prepareImage(drive: Drive, image: string, { tool, held, warn }: DiskOptions): Promise<string> {
+  await judge(drive, image, held);
   await check(drive, image, tool, warn);
   return image;
 }
 
 /** Creates the copy, or rebases it on the image, which may have moved. */
 export async function prepareCopy(drive: Drive, image: string, options: DiskOptions): Promise<string> {
-  const { tool, directory, known } = options;
+  const { tool, directory, known, held } = options;
   const format = await formatOf(drive, image, options);
   const copy = copyOf(directory, drive);
+  await held.hold(copy);
   const there = await lstat(copy).catch(() => undefined);
   if (there && !there.isFile())
     throw refusal(`${drive}: ${basename(copy)} in the node's directory is no regular file.`);
@@ -99,7 +104,7 @@ export async function prepareCopy(drive: Drive, image: string, options: DiskOpti
 }
 
 /**
- * Clients can replace copies: a file may name others, which QEMU would read.
+ * Clients can replace copies: a file may name others, which QEMU would read. Hold its name before.
  * @param image the only file that it may name; any before it is put on its image
  */
 export async function mustHoldItsData(drive: Drive, copy: string, image?: string): Promise<void> {
@@ -111,8 +116,8 @@ export async function mustHoldItsData(drive: Drive, copy: string, image?: string
 }
 
 /** The format of a copy's base image, which is checked if it is new or changed. */
-async function formatOf(drive: Drive, image: string, { tool, known, warn }: DiskOptions): Promise<string> {
-  await judge(drive, image);
+async function formatOf(drive: Drive, image: string, { tool, known, held, warn }: DiskOptions): Promise<string> {
+  await judge(drive, image, held);
   const before = await contentOf(image);
   const noted = await known.formatOf(image);
   if (noted !== undefined) return noted;
@@ -122,22 +127,16 @@ async function formatOf(drive: Drive, image: string, { tool, known, warn }: Disk
   return format;
 }
 
-/** Checks that this is an image, and refers only to images next to it. */
-export async function judge(drive: string, image: string): Promise<void> {
+/** Checks that this is an image, which refers only to images next to it, as do these. They keep their names until `held` ends. */
+export async function judge(drive: string, image: string, held: HeldNames): Promise<void> {
   const found = await lstat(image).catch(() => undefined);
   const name = basename(image);
   if (!found) throw refusal(`${drive}: the image ${name} is missing; upload it again.`);
   if (!found.isFile()) throw refusal(`${drive}: the image ${name} is no regular file.`);
   if (found.size === 0) throw refusal(`${drive}: the image ${name} is empty; upload it again.`);
-  await using handle = await open(image, 'r');
-  const { files } = await readDiskHeader(handle, name);
-  for (const { name: other, role } of files) {
-    const inside = !other.includes('/') && !other.includes(':') && !other.startsWith('.');
-    const beside = inside ? await lstat(join(dirname(image), other)).catch(() => undefined) : undefined;
-    if (beside?.isFile()) continue;
-    const what = JSON.stringify(other.slice(0, 100));
-    throw refusal(`${drive}: the ${role} ${what} of the image ${name} is no image in the same folder.`);
-  }
+  await holdDiskFiles(dirname(image), name, held).catch((thrown: unknown) => {
+    throw thrown instanceof Failure ? refusal(`${drive}: ${thrown.message}`, thrown) : thrown;
+  });
 }
 
 /**

@@ -1,6 +1,8 @@
 // The firmware of UEFI machines: Debian's, or one in the folder of images. Each node has its own variables.
-import { constants, copyFile, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeFileAtomically } from '../../../host/files/atomic-file.ts';
 import { namesIn } from '../../../host/files/directories.ts';
 import { refusal } from './refusal.ts';
 
@@ -19,7 +21,7 @@ export async function prepareFirmware(directory: string, images: string): Promis
   const code = await find(pair.code, images);
   const variables = join(directory, pair.variables);
   if (!own.includes(pair.variables))
-    await copyFile(await find(pair.variables, images), variables, constants.COPYFILE_EXCL);
+    await writeFileAtomically(variables, createReadStream(await find(pair.variables, images)));
   return { code, variables };
 }
 

@@ -1,6 +1,8 @@
 // Starts a node's machine: checks, creates and reserves everything that QEMU needs.
+import { realpath } from 'node:fs/promises';
 
 import { DRIVES } from '../../../api/kinds/qemu.ts';
+import { HeldNames } from '../../../host/files/held-names.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
 import { consoleHost } from '../../ports/ports.ts';
 import { isAccelerated } from './acceleration.ts';
@@ -57,10 +59,12 @@ export async function launchMachine(
   warnOfMemory(node, services, settings.ram);
   await mustHaveSpace(node);
   const tool = await DiskTool.beside(emulator.path);
-  if (images.cdrom_image.path !== '') await judge('cdrom_image', images.cdrom_image.path);
+  // Until QEMU has opened them.
+  using held = new HeldNames();
+  if (images.cdrom_image.path !== '') await judge('cdrom_image', images.cdrom_image.path, held);
   await throttleProgram(settings.cpu_throttling);
   const own = settings.create_config_disk ? DRIVES.filter((drive) => drive !== 'hdd') : DRIVES;
-  const ofDisks = diskOptions(node, machine, tool);
+  const ofDisks = diskOptions(node, machine, tool, held);
   await restoreDisks(images, ofDisks);
   const disks = await prepareDisks(images, own, ofDisks);
   const configDisk = settings.create_config_disk ? await configDiskOf(node, machine, resources) : [];
@@ -68,6 +72,8 @@ export async function launchMachine(
   await warnOfSpace(disks, settings, warnAbout(node));
   const uefi = settings.uefi ? await prepareFirmware(node.directory, services.images.folder(IMAGE_KIND)) : undefined;
   const savedState = await takeSavedState(machine, disks, tool);
+  const others = [...configDisk.map(({ path }) => path), ...(uefi ? [uefi.code, uefi.variables] : []), emulator.path];
+  for (const path of others) await held.hold(await realpath(path));
   const { adapters, frames, tapNetwork } = await reserveAdapters(node, settings.adapters, resources);
   if (settings.tpm) await startTpm(node, resources);
   const words = machineWords({
@@ -94,13 +100,14 @@ export async function launchMachine(
     priority: settings.process_priority,
     throttling: settings.cpu_throttling,
     disks: disks.map(({ path }) => path),
+    opens: Qemu.allow_unsafe_options ? undefined : held.paths,
     ...(uefi && savedState !== undefined ? { load: savedState } : {}),
     kept: { adapters, serial: console.type === 'telnet' },
     udpPorts: adapters.flatMap((each) => ('tap' in each ? [] : [each.program_port, each.cable_port])),
     taps: adapters.flatMap((each) => ('tap' in each ? [each.tap] : [])),
     ...(tapNetwork === undefined ? {} : { tapNetwork }),
   };
-  return QemuRuntime.start(node, start, resources);
+  return await QemuRuntime.start(node, start, resources);
 }
 
 /** The fourth drive, if it is the configuration disk, which is packed after the machine's end. */
@@ -121,9 +128,14 @@ function warnAbout({ services, project, name }: MachineOwner): (message: string)
   return (message) => services.events.emit('log.warning', { message: `${name}: ${message}` }, project.id);
 }
 
-export function diskOptions(node: MachineOwner, { hidden }: Pick<Machine, 'hidden'>, tool: DiskTool): DiskOptions {
+export function diskOptions(
+  node: MachineOwner,
+  { hidden }: Pick<Machine, 'hidden'>,
+  tool: DiskTool,
+  held: HeldNames,
+): DiskOptions {
   const { directory, host } = node;
-  return { tool, directory, linked: hidden.linked_clone, known: host.disks, warn: warnAbout(node) };
+  return { tool, directory, linked: hidden.linked_clone, known: host.disks, held, warn: warnAbout(node) };
 }
 
 function mustFitTogether({ settings, images, emulator }: Machine): void {

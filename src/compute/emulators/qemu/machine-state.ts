@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ignore } from '../../../failures.ts';
 import type { Qmp } from './qmp.ts';
 
-/** Time limit (ms) for writing or reading the memory. */
-const LIMIT_MS = 600_000;
+/** Time limit (ms) for writing or reading the memory, during which QEMU answers nothing. */
+export const STATE_MS = 600_000;
 const POLL_MS = 20;
 /** QEMU's name of the drive with the variables. */
 const VARIABLES = 'pflash1';
@@ -71,7 +71,7 @@ export async function deleteState(qmp: Qmp, tag: string): Promise<void> {
 /** QEMU answers no commands while it saves or loads. */
 async function runJob(qmp: Qmp, command: string, given: object): Promise<void> {
   const id = `labwire-${randomUUID()}`;
-  await qmp.run(command, { 'job-id': id, ...given }, LIMIT_MS);
+  await qmp.run(command, { 'job-id': id, ...given }, STATE_MS);
   await awaitJob(qmp, id);
 }
 
@@ -104,5 +104,5 @@ export async function endJobs(qmp: Qmp, prefix: string): Promise<void> {
 }
 
 async function jobsOf(qmp: Qmp): Promise<Job[]> {
-  return (await qmp.run('query-jobs', {}, LIMIT_MS)) as Job[];
+  return (await qmp.run('query-jobs', {}, STATE_MS)) as Job[];
 }

@@ -12,6 +12,7 @@ import {
 } from '../../../api/kinds/qemu.ts';
 import { adapterMacs } from '../../../api/mac.ts';
 import { ignore, messageOf } from '../../../failures.ts';
+import { HeldNames } from '../../../host/files/held-names.ts';
 import { findImage, NO_IMAGE } from '../../images/references.ts';
 import { copyFiles } from '../../nodes/files.ts';
 import type { Steps } from '../../nodes/lifecycle/all-or-nothing.ts';
@@ -190,7 +191,8 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
       await using undo = new AsyncDisposableStack();
       await this.makeDirectory(undo);
       const tool = await DiskTool.beside(emulator.path);
-      const options = diskOptions(this.#machineOwner, { hidden }, tool);
+      using held = new HeldNames();
+      const options = diskOptions(this.#machineOwner, { hidden }, tool, held);
       await restoreDisks(images, options);
       await growDisk(images, drive, extend, options);
       undo.move();
@@ -319,6 +321,8 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     if (runtime instanceof QemuRuntime) {
       this.#followHalts(runtime);
       await this.#join(runtime, resources);
+      // The server may have been killed while it stopped the machine, which its user can now resume.
+      await this.#forgetSavedState(runtime);
       await endInterruptedSnapshot(runtime);
       if (settings.guest_agent) void thawLeft(this.directory).catch(ignore);
     }

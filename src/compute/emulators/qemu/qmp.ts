@@ -47,13 +47,13 @@ export class Qmp extends EventEmitter<QmpEvents> {
     socket.on('close', () => this.#over('its control connection was closed'));
   }
 
-  /** Takes over a connection; resolves when the machine accepts commands. */
-  static async open(socket: Socket): Promise<Qmp> {
+  /** Takes over a connection; resolves when the machine accepts commands, in so many milliseconds. */
+  static async open(socket: Socket, milliseconds = ANSWER_MS): Promise<Qmp> {
     const qmp = new Qmp(socket);
-    const late = setTimeout(() => socket.destroy(), ANSWER_MS);
+    const late = setTimeout(() => socket.destroy(), milliseconds);
     try {
       await qmp.#greeting.promise;
-      await qmp.run('qmp_capabilities');
+      await qmp.run('qmp_capabilities', {}, milliseconds);
       return qmp;
     } catch (error) {
       socket.destroy();

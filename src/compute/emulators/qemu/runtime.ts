@@ -1,7 +1,7 @@
 // A running machine: its process, its connections, and reattaching it after a restart of the server.
 
 import { readdirSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { realpath, rm, writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,7 +26,8 @@ import { mustHoldBytes } from './disk-space.ts';
 import { SAVED_STATE } from './disks.ts';
 import { findHalt, type Halt } from './halts.ts';
 import { KEPT, type QemuKept } from './kept.ts';
-import { loadState, saveState } from './machine-state.ts';
+import { loadState, STATE_MS, saveState } from './machine-state.ts';
+import { mustHaveOpenOnly } from './open-files.ts';
 import type { MachineOwner } from './qemu-host.ts';
 import { Qmp } from './qmp.ts';
 import { refusal } from './refusal.ts';
@@ -67,6 +68,8 @@ export interface MachineStart {
   throttling: number;
   /** Files that it writes to. */
   disks: readonly string[];
+  /** Real paths of the only files that it may open; undefined if the user's options may open any. */
+  opens: ReadonlySet<string> | undefined;
   /** The state to continue from, if it is not on the command line. */
   load?: string;
 }
@@ -159,7 +162,11 @@ export class QemuRuntime extends EndingRuntime implements NodeRuntime {
     await writeFile(join(directory, LOG), `Start QEMU with: ${line}\n\n${HEADING}\n`, { flag: 'wx', mode: 0o600 });
     await runtime.#terminal.start();
     resources.defer(() => runtime.#terminal.stop());
-    await runtime.#connect(start.disks, resources);
+    await runtime.#connect(start.disks, resources, start.words.includes('-loadvm') ? STATE_MS : undefined);
+    if (start.opens && runtime.pid !== undefined) {
+      const paths = new Set([...start.opens, await realpath(join(directory, LOG))]);
+      await mustHaveOpenOnly(paths, runtime.pid, node.name);
+    }
     // Unless the user sets another action: QEMU would end, and the reason would be lost.
     if (!start.words.includes('-action')) await runtime.#pauseOnPanic();
     if (start.load !== undefined) await loadState(runtime.qmp, start.load);
@@ -182,7 +189,8 @@ export class QemuRuntime extends EndingRuntime implements NodeRuntime {
     if (end) return end;
     resources.use(runtime.#throttle);
     await runtime.#throttle.reattach(throttling);
-    await runtime.#connect(disks, resources);
+    // It may be saving a state.
+    await runtime.#connect(disks, resources, STATE_MS);
     const { status } = (await runtime.qmp.run('query-status')) as { status: string };
     runtime.isSuspended = status === 'paused';
     runtime.#isOurPause = runtime.isSuspended;
@@ -282,13 +290,14 @@ export class QemuRuntime extends EndingRuntime implements NodeRuntime {
     services.events.emit('log.warning', { message: `${name} ${what}` }, project.id);
   }
 
-  async #connect(disks: readonly string[], resources: AsyncDisposableStack): Promise<void> {
+  /** @param answerMs how long it may answer nothing */
+  async #connect(disks: readonly string[], resources: AsyncDisposableStack, answerMs?: number): Promise<void> {
     const { directory } = this.#node;
     const deadline = performance.now() + START_MS;
     const isOver = (): boolean => this.ended !== undefined || performance.now() > deadline;
     const control = await connectWhenThere(directory, QMP_SOCKET, isOver);
     if (!control) throw this.#doesNotStart();
-    this.#qmp = await Qmp.open(control).catch(async (error: unknown) => {
+    this.#qmp = await Qmp.open(control, answerMs).catch(async (error: unknown) => {
       // It closes its sockets before it ends: its last output follows.
       for (const end = performance.now() + LAST_WORDS_MS; !this.ended && performance.now() < end; ) await sleep(20);
       throw this.ended ? this.#doesNotStart() : error;
