@@ -119,8 +119,9 @@ test('of two pieces that wait for the end of a third one, only one writes at a t
     return new ReadableStream({
       async pull(controller) {
         await sleep(2);
-        if (at < content.length) controller.enqueue(new Uint8Array(content.subarray(at, (at += 10_000))));
-        else controller.close();
+        if (at >= content.length) return controller.close();
+        controller.enqueue(new Uint8Array(content.subarray(at, at + 10_000)));
+        at += 10_000;
       },
     });
   };
