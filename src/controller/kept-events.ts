@@ -10,6 +10,8 @@ import type { Announcer } from './events.ts';
 
 /** Events in one change of the log: while that takes none, each attempt costs no more. */
 const AT_ONCE = 256;
+/** A larger event, such as of a drawing with a large picture, is not kept: the next controller reports a gap. */
+const LARGEST_CHARACTERS = 64 * 1024;
 const GAP = 'notifications.gap';
 /** Not kept: the next controller has its own. */
 const LOG = /^log\./;
@@ -88,7 +90,7 @@ export class KeptEvents {
     return action.endsWith('.created') ? undefined : action;
   }
 
-  #keep(bus: string, { action, event, projectId, sequence, epoch }: Message): void {
+  #keep(bus: string, { action, event, projectId, sequence, epoch, characters }: Message): void {
     if (LOG.test(action)) return;
     if (action === 'compute.updated') {
       const { compute_id: id } = event as { compute_id?: unknown };
@@ -98,7 +100,10 @@ export class KeptEvents {
     }
     const { project_id: id } = event as { project_id?: unknown };
     const lab = projectId ?? (typeof id === 'string' ? id : undefined);
-    this.#waiting.push({ bus, epoch, number: sequence, projectId: lab, action, event });
+    if (characters > LARGEST_CHARACTERS) {
+      this.#waiting = this.#waiting.filter((earlier) => earlier.bus !== bus);
+      this.#cut.add(bus);
+    } else this.#waiting.push({ bus, epoch, number: sequence, projectId: lab, action, event });
     this.#dropOldest();
     if (this.#isStarted) void this.settled();
   }
@@ -143,9 +148,11 @@ export class KeptEvents {
       try {
         await this.#parts.stored.add(events, { isComplete, cut });
       } catch (error) {
-        for (const bus of cut) this.#cut.add(bus);
-        const isKept = (event: StoredEvent): boolean => !this.#forgotten.has(event.projectId ?? '');
+        // Events from before a cut must not come back: the next controller would report no gap.
+        const isKept = ({ bus, projectId }: StoredEvent): boolean =>
+          !this.#forgotten.has(projectId ?? '') && !this.#cut.has(bus);
         this.#waiting = [...events.filter(isKept), ...this.#waiting];
+        for (const bus of cut) this.#cut.add(bus);
         this.#dropOldest();
         log.debug('events are not kept for the next controller', { reason: messageOf(error) });
         return;

@@ -1,11 +1,14 @@
 // What goes wrong with containers, with real Docker Engines where that can be had: an Engine that is too old is a stand-in on a Unix socket.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { engineCheck } from '../../src/compute/emulators/docker/doctor.ts';
+import { Engine } from '../../src/compute/emulators/docker/engine.ts';
+import { EngineEvents } from '../../src/compute/emulators/docker/engine-events.ts';
 import { findProgram } from '../../src/host/processes/program-path.ts';
 import { eventually } from '../eventually.ts';
 import { scratchDirectory } from '../store/scratch.ts';
@@ -60,6 +63,45 @@ test('where the Engine lets containers live over its own restart, nodes go on, w
     lab.messages.filter(({ action }) => action === 'log.error'),
     [],
   );
+});
+
+test('while the Engine is away a failed start takes no events from the containers that are followed', async (t) => {
+  const path = join(await scratchDirectory(t), 'docker.sock');
+  const listen = async (): Promise<Server> => {
+    const server = createServer((request, answer) => {
+      if (!request.url!.includes('/events'))
+        return void answer.end(JSON.stringify({ Version: '24', ApiVersion: '1.43' }));
+      answer.writeHead(200).flushHeaders();
+    }).listen(path);
+    await once(server, 'listening');
+    return server;
+  };
+  const end = async (server: Server): Promise<void> => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+    await rm(path, { force: true });
+  };
+  const events = new EngineEvents(new Engine(path), 'x');
+  const heard: string[] = [];
+  let server = await listen();
+  await events.follow('A', (event) => heard.push(event));
+  for (let outage = 1; outage <= 2; outage += 1) {
+    await end(server);
+    // Also while an attempt of the server's own is under way.
+    for (const start of ['B', 'C', 'D']) {
+      await assert.rejects(events.follow(start, () => heard.push(start)));
+      await sleep(150);
+    }
+    server = await listen();
+    // One that starts now has missed nothing, and may be the first that reaches the Engine.
+    await events.follow('E', () => heard.push('E'));
+    await eventually('the return of the Engine', () => heard.length === outage, Boolean, 10_000);
+    events.unfollow('E');
+  }
+  assert.deepEqual(heard, ['engine-back', 'engine-back']);
+  events.unfollow('A');
+  await end(server);
 });
 
 test('an Engine that is too old is refused with what to install, also by the doctor', async (t) => {

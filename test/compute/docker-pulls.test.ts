@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fullImageName } from '../../src/compute/emulators/docker/settings.ts';
 import { eventually } from '../eventually.ts';
 import { containers, engine, noEngine as skip } from './docker-support.ts';
 
@@ -76,6 +77,21 @@ async function registry(
   });
   return `127.0.0.1:${(server.address() as AddressInfo).port}/some/image:1.0`;
 }
+
+test('an image without a tag is the latest one, also of a registry with a port', () => {
+  const names = [
+    'alpine',
+    'alpine:3',
+    'host:5000/lab/alpine',
+    'host:5000/alpine:3',
+    'host:5000/alpine@sha256:0a',
+    'a@sha256:0a',
+  ];
+  assert.deepEqual(names.map(fullImageName), [
+    ...['alpine:latest', 'alpine:3', 'host:5000/lab/alpine:latest'],
+    ...names.slice(3),
+  ]);
+});
 
 test('a missing image is pulled, with progress, unless a client cancels', { skip }, async (t) => {
   const { lab, project } = await containers(t);

@@ -1,6 +1,7 @@
 // Containers outlive the server, and the server outlives the Engine; with a real Docker Engine and a real daemon that is killed.
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { eventually, ownDaemon } from '../system/daemon.ts';
 import { FROM_SOURCE } from '../system/executable.ts';
@@ -43,9 +44,14 @@ test('two containers ping on where a daemon that was killed comes back, and thei
   one.heard = '';
   one.socket.write('ping 10.0.0.2 | tee /tmp/pings\r');
   await one.until(/seq=2/);
+  // The copy that a container has begun with is discarded only some seconds later.
+  const copy = join(nodes[0].node_directory, 'restored-disks');
+  mkdirSync(copy);
+  writeFileSync(join(copy, 'manifest.json'), '{}');
   await daemon.kill();
   await daemon.start();
   await openAgain(lab);
+  assert.equal(existsSync(copy), false, 'its next start does not overwrite what the container has written since');
   const now = await Promise.all(nodes.map((node) => lab.node(node)));
   if (vnc) {
     assert.equal((await lab.node(vnc)).console, vnc.console, 'the X server has its port still');

@@ -2,7 +2,19 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -293,6 +305,25 @@ test('a file of VMware keeps the encoding that it names', async (t) => {
   writeFileSync(path, bytes);
   await writePairs(path, await readPairs(path));
   assert.deepEqual(readFileSync(path), bytes);
+});
+
+test('a file of VMware is replaced as a whole: also behind a link, and with its mode and owner', async (t) => {
+  const directory = await scratchDirectory(t);
+  const [path, link] = [join(directory, 'web.vmx'), join(directory, 'link.vmx')];
+  writeFileSync(path, 'displayname = "web"\n');
+  chmodSync(path, 0o640);
+  if (process.geteuid!() === 0) chownSync(path, 1234, 1235);
+  symlinkSync(path, link);
+  // An open one is not changed, as a file is not that is being written when the power fails.
+  const before = openSync(path, 'r');
+  t.after(() => closeSync(before));
+  const old = statSync(path);
+  await writePairs(link, parsePairs(Buffer.from('displayname = "other"\n')));
+  assert.equal(readFileSync(before, 'utf8'), 'displayname = "web"\n');
+  assert.equal(readFileSync(path, 'utf8'), 'displayname = "other"\n');
+  assert.ok(lstatSync(link).isSymbolicLink());
+  const { mode, uid, gid } = statSync(path);
+  assert.deepEqual([mode, uid, gid], [old.mode, old.uid, old.gid]);
 });
 
 test("adapters of a VMware machine go to networks of the nodes and back, and the user's own stay as they are", () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { readdir, symlink, writeFile } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { imageKind } from '../../src/api/kinds/kinds.ts';
 import { Images } from '../../src/compute/images/images.ts';
 import { Uploads } from '../../src/compute/images/uploads.ts';
@@ -105,6 +106,29 @@ test('a piece takes the place of an earlier one whose connection hangs', async (
   assert.equal((await earlier).status, 201);
   const { status, body } = await pieces.send(MIBIBYTE, content.subarray(MIBIBYTE));
   assert.deepEqual([status, body.md5sum], [201, hash('md5', content)]);
+});
+
+test('of two pieces that wait for the end of a third one, only one writes at a time', async (t) => {
+  const { lab, pieces } = await started(t);
+  const content = image(400_000);
+  await pieces.begin({ filename: 'disk.qcow2', filesize: content.length });
+  const hanging = pieces.send(0, new ReadableStream({ pull: () => new Promise<void>(() => {}) }));
+  await sleep(50);
+  const slowly = (): ReadableStream<Uint8Array> => {
+    let at = 0;
+    return new ReadableStream({
+      async pull(controller) {
+        await sleep(2);
+        if (at >= content.length) return controller.close();
+        controller.enqueue(new Uint8Array(content.subarray(at, at + 10_000)));
+        at += 10_000;
+      },
+    });
+  };
+  const answers = await Promise.all([pieces.send(0, slowly()), pieces.send(0, slowly()), hanging]);
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 201, 201]);
+  assert.equal(answers[1].body.md5sum, hash('md5', content));
+  assert.equal((await lab.expect(200, 'GET', '/qemu/images')).length, 1);
 });
 
 test('of an upload with another checksum, one that is cancelled, is too long, or rests for too long nothing is left', async (t) => {

@@ -185,6 +185,36 @@ test('while the log is full only the last events wait, and each attempt is small
   assert.deepEqual(second.missed(afterwards), ['node.created B']);
 });
 
+test('an event with a large picture is not kept: clients from before get a gap, also while the log fails', async (t) => {
+  const { database, log } = await opened(t);
+  const first = await controller(database);
+  const since = first.now();
+  await first.change('A');
+  const draw = (): void =>
+    first.announcer.project.relay({
+      action: 'drawing.created',
+      event: { ...LAB, svg: 'x'.repeat(100_000) },
+      project_id: LAB.project_id,
+    });
+  await first.kept.during(async () => draw());
+  const drawn = first.now();
+  assert.equal((await database.all("SELECT * FROM event WHERE action = 'drawing.created'")).length, 0);
+  await first.change('B');
+  const second = await controller(database);
+  assert.deepEqual(second.missed(since), ['gap']);
+  assert.deepEqual(second.missed(drawn), ['node.created B']);
+
+  log.fails = true;
+  const failing = first.change('C').catch(() => {});
+  first.announcer.project.relay({ action: 'node.updated', event: { ...LAB, name: 'D' }, project_id: LAB.project_id });
+  await new Promise(setImmediate);
+  draw();
+  await failing;
+  log.fails = false;
+  await first.change('E');
+  assert.deepEqual((await controller(database)).missed(drawn), ['gap']);
+});
+
 test('controllers that end soon leave no more events than others', async (t) => {
   const { database } = await opened(t);
   for (let turn = 0; turn < 12; turn += 1) {

@@ -123,6 +123,29 @@ test('memory is never exceeded: nodes that no longer fit beside the others are r
   assert.match(unplaceable[0]!.missing[0]!.reason, /other nodes of the lab need the memory/);
 });
 
+test('thousands of nodes take no longer than a part of the lease, whether or not they fit', () => {
+  const count = 4_000;
+  const ids = Array.from({ length: count }, (_, index) => `N${index}`);
+  const tree = ids.slice(1).map((id, index) => [id, ids[index >> 1]!] as const);
+  const mesh = ids.flatMap((id, at) => [1, 61].map((step) => [id, ids[(at * (step + 1) + step) % count]!] as const));
+  const star = ids.slice(1).map((id) => [id, ids[0]!] as const);
+  for (const [name, links] of Object.entries({ tree, mesh, star }))
+    for (const [hosts, part] of [
+      [4, 0.6],
+      [20, 0.6],
+      [20, 1.3],
+    ] as const) {
+      const memory = (64_000 * hosts * part) / count;
+      const nodes = ids.map((id) => node(id, { memory }));
+      const all = Array.from({ length: hosts }, (_, index) => host(`h${index}`, { memory: 64_000, load: 100 }));
+      const since = performance.now();
+      const { unplaceable } = place({ hosts: all, nodes, links, sendable: new Set() });
+      const milliseconds = Math.round(performance.now() - since);
+      assert.equal(unplaceable.length > 0, part > 1);
+      assert.ok(milliseconds < 3_000, `${name} on ${hosts} hosts: ${milliseconds} ms`);
+    }
+});
+
 test('without hosts, nodes or links there is nothing to do, and nothing fails', () => {
   assert.equal(solve({}).choices.size, 0);
   assert.equal(solve({ hosts: [], nodes: [node('PC')] }).unplaceable.length, 1);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { keptPicture } from '../../src/controller/drawings/pictures.ts';
 import { refuseWrites } from '../store/refused-writes.ts';
 import { type Answer, LabServer, until } from './lab-server.ts';
 
@@ -32,6 +33,29 @@ test('a client of release 3.0.6 draws a picture of two megabytes', async (t) => 
     [status, json.message],
     [413, 'The body is larger than 33554432 bytes; send files to a files or images route.'],
   );
+});
+
+test('while a picture of many elements is read, others have their turns', async () => {
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  count();
+  const text = `<svg xmlns="http://www.w3.org/2000/svg">${'<a/>'.repeat(3_000_000)}</svg>`;
+  const kept = await keptPicture(text);
+  isOver = true;
+  assert.equal(kept?.kind, 'file');
+  assert.ok(turns > 100, `${turns} turns`);
+  assert.equal(await keptPicture(`${text}<`), undefined, 'no XML');
+  const open = text.slice(0, text.indexOf('<a/>'));
+  for (const endless of [`${open}${'<a>'.repeat(100_000)}`, `${open}<a${' a=""'.repeat(1_000_000)}/></svg>`])
+    await assert.rejects(keptPicture(endless), /^Failure: svg: .* more than/);
+  const link = `data:image/png;base64,${Buffer.alloc(1_000_000, 0xa5).toString('base64')}`;
+  const image = `<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink"><image x:href="${link}"/></svg>`;
+  const embedded = await keptPicture(image);
+  assert.ok(embedded?.kind === 'file' && embedded.data.length === 1_000_000);
 });
 
 test('one lab, watched in both dialects while clients of each change it: both streams tell the same', async (t) => {

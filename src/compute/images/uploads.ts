@@ -176,7 +176,8 @@ export class Upload {
    * @throws Failure `conflict` for a wrong offset, `out-of-space` ..., which also ends the upload
    */
   async append(offset: number, content: ReadableStream<Uint8Array> | null): Promise<UploadObject> {
-    await this.endPiece();
+    // Another piece may have begun meanwhile.
+    while (this.#feeding) await this.endPiece();
     if (this.#failed) await this.#done;
     if (offset !== this.#offset) {
       await content?.cancel();

@@ -78,7 +78,7 @@ export class Drawings {
   /** The topology's value for a picture; undefined without a picture or for one that cannot be read. */
   async #keep(project: Project, svg: string | undefined): Promise<string | undefined> {
     if (svg === undefined) return undefined;
-    const kept = keptPicture(svg);
+    const kept = await keptPicture(svg);
     if (!kept) return undefined;
     if (kept.kind === 'inline') {
       if (isPictureName(kept.svg)) throw invalid('svg: has no <svg> element; send the text of an SVG picture.');

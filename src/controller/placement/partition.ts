@@ -55,6 +55,10 @@ interface Move {
   gain: number;
 }
 
+type Open = Map<string, PlacedNode>;
+/** Open nodes that are linked to a part, with the gain of adding them and their positions. */
+type Linked = Map<string, { node: PlacedNode; gain: number; index: number }>;
+
 /** The parts of a lab as they are made. */
 class Parts {
   readonly #options: PartitionOptions;
@@ -63,6 +67,10 @@ class Parts {
   /** The hosts of placed nodes, by node id. */
   readonly #at: Map<string, string>;
   readonly #bySize: readonly PlacedNode[];
+  /** Positions of the free nodes. */
+  readonly #order: ReadonlyMap<string, number>;
+  /** By position: how many links the best move of a node saves, if there is room. */
+  readonly #mostSaved: Float64Array;
 
   constructor(options: PartitionOptions) {
     const { hosts, free, pinned } = options;
@@ -70,6 +78,8 @@ class Parts {
     this.#budgets = budgetsOf(hosts, free, pinned);
     this.#byHost = new Map(this.#budgets.map((budget) => [budget.host.id, budget]));
     this.#at = new Map(pinned);
+    this.#order = new Map(free.map(({ id }, index) => [id, index]));
+    this.#mostSaved = new Float64Array(free.length);
     this.#bySize = free.toSorted((one, other) => other.memory - one.memory);
   }
 
@@ -92,25 +102,75 @@ class Parts {
 
   /** Each part up to its target, along the links. */
   grow(): void {
+    const { neighbours } = this.#options;
     for (const budget of this.#budgets) {
+      const open = this.#openTo(budget);
+      const linked: Linked = new Map();
+      const weigh = (id: string): void => {
+        const node = open.get(id);
+        const gain = node && this.#gain(id, budget.host.id);
+        if (gain !== undefined) linked.set(id, { node: node!, gain, index: this.#order.get(id)! });
+      };
+      for (const id of open.keys()) weigh(id);
+      const edge: PlacedNode[] = [];
       for (let left = budget.target; left > 0; left -= 1) {
-        const next = this.#nextFor(budget);
+        const next = this.#bestLinked(budget, open, linked) ?? this.#seed(budget, open, edge);
         if (!next) break;
         this.#put(next, budget);
+        open.delete(next.id);
+        linked.delete(next.id);
+        for (const other of new Set(neighbours.get(next.id))) weigh(other);
       }
     }
   }
 
-  /** The linked node that leaves fewest links open; a new beginning if none is linked. */
-  #nextFor(budget: Budget): PlacedNode | undefined {
-    const { neighbours, free } = this.#options;
-    const open = free.filter((node) => !this.#at.has(node.id) && this.#fits(budget, node, 'all'));
-    const linked = open.filter(({ id }) => this.#linksTo(id, budget.host.id) > 0);
-    const best = greatest(linked, ({ id }) => {
-      const others = (neighbours.get(id) ?? []).filter((other) => !this.#at.has(other));
-      return 2 * this.#linksTo(id, budget.host.id) - others.length;
-    });
-    return best ?? seed(open, neighbours, this.#at);
+  /** Free nodes that fit, in their order. What does not fit any more leaves them: the room of a part only shrinks. */
+  #openTo(budget: Budget): Open {
+    const open = this.#options.free.filter((node) => !this.#at.has(node.id) && this.#fits(budget, node, 'all'));
+    return new Map(open.map((node) => [node.id, node]));
+  }
+
+  /** Fewer links left open are better; undefined without a link to the part. */
+  #gain(id: string, host: string): number | undefined {
+    const links = this.#linksTo(id, host);
+    if (links === 0) return undefined;
+    const others = (this.#options.neighbours.get(id) ?? []).filter((other) => !this.#at.has(other));
+    return 2 * links - others.length;
+  }
+
+  /** The node of the greatest gain, and the first of several. */
+  #bestLinked(budget: Budget, open: Open, linked: Linked): PlacedNode | undefined {
+    let best: { node?: PlacedNode; gain: number; index: number } = { gain: Number.NEGATIVE_INFINITY, index: 0 };
+    for (const one of linked.values()) {
+      if (one.gain < best.gain || (one.gain === best.gain && one.index > best.index)) continue;
+      if (hasRoom(budget, one.node, 'all')) {
+        best = one;
+        continue;
+      }
+      linked.delete(one.node.id);
+      open.delete(one.node.id);
+    }
+    return best.node;
+  }
+
+  /** A node at the edge of what is left: the last one of a walk along the links. @param edge the rest of the walk */
+  #seed(budget: Budget, open: Open, edge: PlacedNode[]): PlacedNode | undefined {
+    const fits = (node: PlacedNode): boolean => open.has(node.id) && hasRoom(budget, node, 'all');
+    for (let last = edge.pop(); last; last = edge.pop()) if (fits(last)) return last;
+    for (const first of open.values()) {
+      if (!fits(first)) {
+        open.delete(first.id);
+        continue;
+      }
+      const seen = new Set([first.id]);
+      for (const id of seen) {
+        const node = open.get(id);
+        if (node) edge.push(node);
+        for (const other of this.#options.neighbours.get(id) ?? []) if (!this.#at.has(other)) seen.add(other);
+      }
+      for (let last = edge.pop(); last; last = edge.pop()) if (fits(last)) return last;
+    }
+    return undefined;
   }
 
   /** Nodes that no part has taken, where they have most links, and where there is room. */
@@ -130,6 +190,7 @@ class Parts {
   refine(): boolean {
     const locked = new Set<string>();
     const undo: { node: PlacedNode; from: Budget }[] = [];
+    for (const { id } of this.#options.free) this.#weighMoves(id);
     let [sum, best, kept] = [0, 0, 0];
     for (let fruitless = 0; fruitless < FRUITLESS_MOVES; fruitless += 1) {
       const next = this.#bestMove(locked);
@@ -147,9 +208,9 @@ class Parts {
   /** The move that saves most links. */
   #bestMove(locked: ReadonlySet<string>): Move | undefined {
     let best: Move | undefined;
-    for (const node of this.#options.free) {
-      const here = this.#at.get(node.id);
-      if (here === undefined || locked.has(node.id)) continue;
+    for (const [index, node] of this.#options.free.entries()) {
+      if (this.#mostSaved[index]! <= (best?.gain ?? Number.NEGATIVE_INFINITY) || locked.has(node.id)) continue;
+      const here = this.#at.get(node.id)!;
       const there = this.#linksByHost(node.id);
       for (const [host, links] of there) {
         const gain = links - (there.get(here) ?? 0);
@@ -159,6 +220,17 @@ class Parts {
       }
     }
     return best;
+  }
+
+  /** Notes how many links the best move of a node saves, if there is room. */
+  #weighMoves(id: string): void {
+    const index = this.#order.get(id);
+    if (index === undefined) return;
+    const here = this.#at.get(id);
+    const there = this.#linksByHost(id);
+    let most = Number.NEGATIVE_INFINITY;
+    for (const [host, links] of there) if (host !== here) most = Math.max(most, links - (there.get(here!) ?? 0));
+    this.#mostSaved[index] = here === undefined ? Number.NEGATIVE_INFINITY : most;
   }
 
   #linksByHost(id: string): Map<string, number> {
@@ -175,12 +247,7 @@ class Parts {
   }
 
   #fits(budget: Budget, node: PlacedNode, strictness: Strictness): boolean {
-    return (
-      this.#options.canRun(budget.host, node) &&
-      node.memory <= budget.memory &&
-      (strictness === 'memory' || node.load <= budget.load) &&
-      (strictness !== 'all' || budget.nodes >= 1)
-    );
+    return this.#options.canRun(budget.host, node) && hasRoom(budget, node, strictness);
   }
 
   #budgetOf({ id }: PlacedNode): Budget {
@@ -195,7 +262,16 @@ class Parts {
   #move(node: PlacedNode, to: Budget): void {
     spend(this.#budgetOf(node), node, -1);
     this.#put(node, to);
+    for (const id of new Set([node.id, ...(this.#options.neighbours.get(node.id) ?? [])])) this.#weighMoves(id);
   }
+}
+
+function hasRoom(budget: Budget, { memory, load }: PlacedNode, strictness: Strictness): boolean {
+  return (
+    memory <= budget.memory &&
+    (strictness === 'memory' || load <= budget.load) &&
+    (strictness !== 'all' || budget.nodes >= 1)
+  );
 }
 
 function spend(budget: Budget, { memory, load }: PlacedNode, times: 1 | -1): void {
@@ -228,24 +304,6 @@ function budgetsOf(hosts: readonly Host[], free: readonly PlacedNode[], pinned: 
       target: Math.max(Math.round(share * all) - present, 0),
     };
   });
-}
-
-/** A node at the edge of what is left: the last one of a walk along the links. */
-function seed(
-  open: readonly PlacedNode[],
-  neighbours: PartitionOptions['neighbours'],
-  at: ReadonlyMap<string, string>,
-): PlacedNode | undefined {
-  const first = open[0];
-  if (!first) return undefined;
-  const known = new Map(open.map((node) => [node.id, node]));
-  const seen = new Set([first.id]);
-  let last = first;
-  for (const id of seen) {
-    last = known.get(id) ?? last;
-    for (const other of neighbours.get(id) ?? []) if (!at.has(other)) seen.add(other);
-  }
-  return last;
 }
 
 export function greatest<T>(values: readonly T[], size: (value: T) => number): T | undefined {

@@ -63,11 +63,13 @@ export function place({ hosts, nodes, links, sendable }: Problem): Solution {
   } else {
     const usable = preferred.filter((host) => free.some((node) => canRun(host, node)));
     let among = subset(usable, free, canRun);
+    const isTooSmall = (some: readonly Host[]): boolean =>
+      some.length < usable.length && total(some, 'memory') < total(free, 'memory');
     let at = new Map<string, string>();
     // Large nodes may not fit side by side on the fewest hosts.
     for (;;) {
       for (const largeFirst of [false, true]) {
-        if (at.size === free.length) break;
+        if (at.size === free.length || isTooSmall(among)) break;
         const found = partition({ hosts: among, free, pinned, neighbours, canRun, largeFirst });
         if (found.size > at.size) at = found;
       }

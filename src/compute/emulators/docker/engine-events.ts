@@ -20,9 +20,10 @@ export class EngineEvents {
   readonly #engine: Engine;
   readonly #label: string;
   readonly #listeners = new Map<string, Listener>();
-  /** Of the open stream; undefined while nothing is followed. */
-  #ended: AbortController | undefined;
-  #opening: Promise<void> | undefined;
+  /** Open, or being opened. */
+  #stream: { ended: AbortController; opened: Promise<void> } | undefined;
+  /** While the Engine is away: the containers whose events may be missed. */
+  #missed: Set<string> | undefined;
 
   /** @param label marks the containers to follow */
   constructor(engine: Engine, label: string) {
@@ -33,9 +34,8 @@ export class EngineEvents {
   /** Follows a container; resolves when no later event will be missed. */
   async follow(container: string, listener: Listener): Promise<void> {
     this.#listeners.set(container, listener);
-    this.#opening ??= this.#open();
     try {
-      await this.#opening;
+      await this.#opened();
     } catch (error) {
       this.unfollow(container);
       throw error;
@@ -44,23 +44,35 @@ export class EngineEvents {
 
   unfollow(container: string): void {
     this.#listeners.delete(container);
+    this.#missed?.delete(container);
     if (this.#listeners.size > 0) return;
-    this.#ended?.abort();
-    this.#ended = undefined;
-    this.#opening = undefined;
+    this.#stream?.ended.abort();
+    this.#stream = undefined;
+    this.#missed = undefined;
   }
 
-  async #open(): Promise<void> {
+  /** Opens the stream, unless it is open or an attempt is under way: then that is waited for. */
+  #opened(): Promise<void> {
+    if (this.#stream) return this.#stream.opened;
     const ended = new AbortController();
-    this.#ended = ended;
+    const opened = this.#open(ended);
+    this.#stream = { ended, opened };
+    return opened;
+  }
+
+  async #open(ended: AbortController): Promise<void> {
     const filters = encodeURIComponent(JSON.stringify({ type: ['container'], label: [this.#label] }));
     try {
       const stream = await this.#engine.stream('GET', `events?filters=${filters}`, { signal: ended.signal });
       void this.#read(stream, ended);
     } catch (error) {
-      if (this.#ended === ended) this.#opening = undefined;
+      if (this.#stream?.ended === ended) this.#stream = undefined;
       throw error;
     }
+    if (this.#stream?.ended !== ended) return;
+    const missed = this.#missed ?? [];
+    this.#missed = undefined;
+    for (const container of missed) this.#listeners.get(container)?.('engine-back', undefined);
   }
 
   async #read(stream: AsyncIterable<Buffer>, ended: AbortController): Promise<void> {
@@ -74,7 +86,10 @@ export class EngineEvents {
     } catch (error) {
       if (!ended.signal.aborted) log.warn('the Docker Engine went away', { reason: messageOf(error) });
     }
-    if (this.#ended === ended) await this.#comeBack(ended);
+    if (this.#stream?.ended !== ended) return;
+    this.#stream = undefined;
+    this.#missed = new Set(this.#listeners.keys());
+    await this.#comeBack();
   }
 
   #tell({ Action: action = '', id = '', Actor }: Told): void {
@@ -83,20 +98,11 @@ export class EngineEvents {
     this.#listeners.get(id)?.(action, exitCode === undefined ? undefined : Number(exitCode));
   }
 
-  /** Waits for the Engine, then lets all listeners check their containers. */
-  async #comeBack(ended: AbortController): Promise<void> {
-    while (this.#ended === ended) {
+  /** Tries until the stream is open again. A container that is followed meanwhile may be faster. */
+  async #comeBack(): Promise<void> {
+    while (this.#missed) {
       await sleep(RETRY_MS);
-      if (this.#ended !== ended) return;
-      this.#opening = this.#open();
-      try {
-        await this.#opening;
-        for (const listener of [...this.#listeners.values()]) listener('engine-back', undefined);
-        return;
-      } catch {
-        // Not yet. The attempt has replaced our mark by its own.
-        this.#ended = ended;
-      }
+      if (this.#missed) await this.#opened().catch(() => {});
     }
   }
 }

@@ -163,7 +163,7 @@ export async function restoreLayer(
   warn: (message: string) => void,
 ): Promise<(() => Promise<void>) | undefined> {
   const layer = new LayerParts(join(directory, RESTORED_DISKS));
-  const discard = (): Promise<void> => layer.discard();
+  const discard = (): Promise<void> => discardRestoredLayer(directory);
   const manifest = await layer.arrived('the copy of its files outside its volumes', warn);
   if (!manifest) return undefined;
   try {
@@ -183,6 +183,11 @@ export async function restoreLayer(
     await writeFileAtomically(join(folder, DELETED), manifest.deleted.map((path) => `${path}\0`).join(''));
   }
   return discard;
+}
+
+/** Of a node whose container has begun with it: the next start would put it over what the container has written since. */
+export function discardRestoredLayer(directory: string): Promise<void> {
+  return new LayerParts(join(directory, RESTORED_DISKS)).discard();
 }
 
 /** The changed files of a container that does not run. Volumes are not in its archive. */

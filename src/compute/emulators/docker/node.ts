@@ -17,7 +17,7 @@ import { writtenBytes } from './container.ts';
 import { assertCreatable, type Made, type Wanted } from './create-container.ts';
 import type { DockerHost } from './docker-host.ts';
 import { exception } from './engine.ts';
-import { restoreLayer, takeLayerCheckpoint } from './layer-checkpoint.ts';
+import { discardRestoredLayer, restoreLayer, takeLayerCheckpoint } from './layer-checkpoint.ts';
 import { type ContainerOwner, type ContainerPlan, OwnContainer } from './own-container.ts';
 import { type Level, levelsOf, named, withFix } from './rights.ts';
 import { watchForRefusal } from './rights-watch.ts';
@@ -290,6 +290,8 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   async #makeOrTakeBack(undo: AsyncDisposableStack): Promise<void> {
     const found = await this.#container.takeOver(undo);
     if (!found) return void (await this.#container.make(undo));
+    // The previous run may have ended before it was discarded.
+    await discardRestoredLayer(this.directory).catch((error: unknown) => this.#tell('log.warning', messageOf(error)));
     await this.reattachBy(async (resources) => {
       const runtime = await DockerRuntime.reattach(this, this.#host, this.#startOf(found), resources);
       await this.#join(runtime, resources);

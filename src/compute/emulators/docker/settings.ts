@@ -33,7 +33,8 @@ export function changedSettings(before: Settings, body: DockerCreate | DockerUpd
   return after;
 }
 
-/** Adds the default tag if the name has none. */
+/** Adds the default tag if the name has neither tag nor digest: of a name without a tag the Engine pulls all tags. */
 export function fullImageName(image: string): string {
-  return image.includes(':') ? image : `${image}:latest`;
+  // A colon before the last slash is that of the registry's port.
+  return /@|:[^/]*$/.test(image) ? image : `${image}:latest`;
 }

@@ -1,6 +1,10 @@
 // VMware's text files: machines (.vmx), their snapshots (.vmsd) and lists of machines, all with lines of `key =
 // "value"`.
-import { readFile, writeFile } from 'node:fs/promises';
+import { fchown } from 'node:fs';
+import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { Failure, systemCode } from '../../../failures.ts';
+import { createAtomicFile } from '../../../host/files/atomic-file.ts';
 import { refusal } from './vmrun.ts';
 
 /** Members by their names in lower case, in the order of the file. */
@@ -48,5 +52,22 @@ export async function readPairs(path: string): Promise<Pairs> {
 
 /** Writes the members in the encoding that they specify. See `pairsText`. */
 export async function writePairs(path: string, pairs: Pairs, interpreter?: string): Promise<void> {
-  await writeFile(path, Buffer.from(pairsText(pairs, interpreter), encodingOf(pairs.get('.encoding'))));
+  const content = Buffer.from(pairsText(pairs, interpreter), encodingOf(pairs.get('.encoding')));
+  const place = await realpath(path).catch(() => path);
+  const before = await stat(place).catch(() => undefined);
+  try {
+    await using file = await createAtomicFile(place, before && { mode: before.mode & 0o777 });
+    if (before) await chown(file.descriptor, before.uid, before.gid);
+    await file.write(content);
+    await file.commit();
+  } catch (thrown) {
+    // The folder, or the file's owner, is another user's.
+    if (!before || !isRefused(thrown)) throw thrown;
+    await writeFile(place, content);
+  }
 }
+
+const chown = promisify(fchown);
+
+const isRefused = (thrown: unknown): boolean =>
+  systemCode(thrown) === 'EPERM' || (thrown instanceof Failure && thrown.code === 'forbidden');
