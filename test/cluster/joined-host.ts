@@ -64,7 +64,7 @@ export class Host {
         this.leases.set(name, `${id} ${address}`);
       },
       isDraining: () => false,
-      failoverMs: 500,
+      failoverMs: 2_000,
       absent: ({ name }) => void this.absent.push(name),
       forgotten: ({ name }) => void this.forgotten.push(name),
     };
