@@ -15,7 +15,8 @@ export class Schedule {
   #round = 0;
   /** Index of the next change. */
   #next = 0;
-  #ended = 0;
+  /** In ms, when it ended. */
+  #elapsed = 0;
 
   /** Starts at once, or is as if it had started `elapsed` ms ago. `apply` gets the impairments of each change, and `plan.base` at the end. */
   constructor(plan: SchedulePlan, timers: Timers, apply: (impairments: CableImpairments) => void, elapsed = 0) {
@@ -28,11 +29,11 @@ export class Schedule {
 
   /** Ends the schedule and restores the impairments from before it. */
   cancel(): void {
-    if (this.#state === 'running') this.#end('cancelled', performance.now());
+    if (this.#state === 'running') this.#end('cancelled', performance.now() - this.#start);
   }
 
   state(): ScheduleState {
-    const elapsed = (this.#state === 'running' ? performance.now() : this.#ended) - this.#start;
+    const elapsed = this.#state === 'running' ? performance.now() - this.#start : this.#elapsed;
     return { state: this.#state, round: this.#round, change: this.#next - 1, elapsed };
   }
 
@@ -52,7 +53,7 @@ export class Schedule {
         this.#next++;
         this.#apply(change.impairments);
       } else if (rounds !== 0 && this.#round + 1 === rounds) {
-        this.#end('finished', due);
+        this.#end('finished', rounds * period);
         return;
       } else {
         // Rounds missed while the host slept are skipped, except the last one, which ends the schedule.
@@ -63,10 +64,10 @@ export class Schedule {
     }
   }
 
-  #end(state: 'finished' | 'cancelled', at: number): void {
+  #end(state: 'finished' | 'cancelled', elapsed: number): void {
     this.#timer.stop();
     this.#state = state;
-    this.#ended = at;
+    this.#elapsed = elapsed;
     this.#apply(this.#plan.base);
   }
 }
