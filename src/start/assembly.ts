@@ -17,7 +17,7 @@ import { renderFailure } from '../http/app/errors.ts';
 import { Observation } from '../http/app/request-log.ts';
 import { targetOf } from '../http/app/target.ts';
 import { openApiRoute } from '../http/openapi/document.ts';
-import { usualParams } from '../http/v3/form.ts';
+import { recognizedParams } from '../http/v3/form.ts';
 import { pageRoutes } from '../pages/routes.ts';
 import { AuditFile } from '../store/audit.ts';
 import type { Store } from '../store/store.ts';
@@ -198,7 +198,7 @@ function whilePossible(turns: Turns, { keptEvents }: Controller, routeAt: App['r
     if (reason !== undefined) return renderFailure(temporary(reason));
     const { definition: { keeps: files } = {}, params = {} } = routeAt(method, path) ?? {};
     // As the route finds the lab, however the client spells its identifier.
-    const { project_id: named } = usualParams(params, (_name, text) => text);
+    const { project_id: named } = recognizedParams(params);
     const change = files === undefined ? next : () => keeping(turns, { files, named }, context, next);
     return keptEvents ? keptEvents.during(change) : change();
   };

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { basicHeader } from '../../src/http/access/authentication.ts';
+import { AccountsFile } from '../../src/store/accounts.ts';
 import { connect, settle } from '../../src/store/database.ts';
+import { eventually } from '../eventually.ts';
 import { addPeople, asker, PASSWORD, serve } from './people-here.ts';
 
 test('a body that is not complete when the right to it ends changes nothing', async (t) => {
@@ -109,6 +110,9 @@ test('an account that is removed, or gets another password, while its own reques
   // Whoever changes the accounts waits for this program, which removes one and gives another a password meanwhile.
   const lock = await connect(join(state, 'accounts.lock'), 1000);
   await settle((done) => lock.exec('BEGIN EXCLUSIVE', done));
+  const begun = (['add', 'update', 'addToken'] as const).map(
+    (name) => t.mock.method(AccountsFile.prototype, name).mock,
+  );
   const waiting = [
     mallory('POST', '/v2/accounts', { name: 'back', role: 'admin', password: PASSWORD }),
     mallory('PUT', '/v2/accounts/bob', { role: 'admin' }),
@@ -116,7 +120,11 @@ test('an account that is removed, or gets another password, while its own reques
     bob('PUT', '/v2/account/password', { password: 'of the intruder' }),
     daemon.app.request('/v3/access/users/me', { ...other, headers }).then(({ status }) => ({ status })),
   ];
-  await sleep(500);
+  await eventually(
+    'all of them past their login',
+    () => begun.reduce((sum, calls) => sum + calls.callCount(), 0),
+    (calls) => calls === waiting.length,
+  );
   const { accounts, tokens } = await file.read();
   const left = accounts.flatMap((account) => {
     if (account.name === 'mallory') return [];

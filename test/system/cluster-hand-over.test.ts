@@ -26,22 +26,25 @@ async function ready({ hosts, b }: Pair, name: string): Promise<void> {
   );
 }
 
+/** Runs the command on the host of the computes; returns what it says. */
+async function handOver({ hosts, b }: Pick<Pair, 'hosts' | 'b'>, ...words: string[]): Promise<string> {
+  const [program = '', ...inside] = [...hosts.compute.inside, ...executable()];
+  return (await execute(program, [...inside, 'cluster', 'hand-over', ...words, '--state', b.state])).stdout;
+}
+
 test('the role goes from host to host while clients change labs, and no acknowledged change is lost', {
   skip,
 }, async (t) => {
   const cluster = await pair(t);
-  const { a, b, hosts, onA, onB } = cluster;
+  const { a, b, onA, onB } = cluster;
   const lab = await Lab.create(a, 'Open');
   const pc = await lab.pc('Runs');
   await lab.start(pc);
-  const [program = '', ...inside] = [...hosts.compute.inside, ...executable()];
-  const handOver = async (...words: string[]): Promise<string> =>
-    (await execute(program, [...inside, 'cluster', 'hand-over', ...words, '--state', b.state])).stdout;
   await ready(cluster, 'b');
-  await assert.rejects(handOver('nowhere'), /nowhere cannot be the controller: choose one of b/);
+  await assert.rejects(handOver(cluster, 'nowhere'), /nowhere cannot be the controller: choose one of b/);
   const drain = `/v2/computes/${cluster.idOfB}`;
   assert.equal((await onA('POST', `${drain}/drain`)).status, 200);
-  await assert.rejects(handOver(), /Only hosts that are being drained stand by \(b\): undrain one, or name it/);
+  await assert.rejects(handOver(cluster), /Only hosts that are being drained stand by \(b\): undrain one, or name it/);
   assert.equal((await onA('POST', `${drain}/undrain`)).status, 200);
   /** The first messages of the stream of events, as a client of a's port gets them. */
   const events = (since: string): { action: string; sequence: string; event: { name?: string } }[] =>
@@ -68,7 +71,7 @@ test('the role goes from host to host while clients change labs, and no acknowle
   for (const [round, name] of ['b', 'a', 'b'].entries()) {
     const begin = performance.now();
     // Without a name the only other host gets it.
-    const said = round === 0 ? await handOver() : await handOver(name);
+    const said = round === 0 ? await handOver(cluster) : await handOver(cluster, name);
     assert.equal(said, `${name} is the controller now.\n`);
     t.diagnostic(`to ${name} in ${Math.round(performance.now() - begin)} ms`);
     const count = acknowledged.length;
@@ -119,7 +122,7 @@ test('nodes on the former controller keep their files, whatever was kept when th
   skip,
 }, async (t) => {
   const cluster = await pair(t);
-  const { a, b, hosts, onA, onB } = cluster;
+  const { a, b, onA, onB } = cluster;
   const lab = await Lab.create(a, 'Files');
   const pc = await lab.pc('Saves');
   const path = `nodes/${pc.node_id}/files/startup.vpc`;
@@ -140,9 +143,7 @@ test('nodes on the former controller keep their files, whatever was kept when th
   await save('set pcname AFTERWARDS\n');
   await lab.start(pc);
   await ready(cluster, 'b');
-  const handOver = (name: string): string =>
-    run(...hosts.compute.inside, ...executable(), 'cluster', 'hand-over', name, '--state', b.state);
-  handOver('b');
+  await handOver(cluster, 'b');
   await controls(b, 1);
   await eventually(
     'the nodes',
@@ -160,14 +161,14 @@ test('nodes on the former controller keep their files, whatever was kept when th
   assert.equal((await onB('POST', `${lab.path}/close`)).status, 204);
   await copiedToA('closed.txt');
   assert.equal(saved(), 'set pcname AFTERWARDS\n');
-  handOver('a');
+  await handOver(cluster, 'a');
   await controls(a, 2);
   assert.equal(saved(), 'set pcname AFTERWARDS\n');
 });
 
 test('nodes run on when NATS is away while the next controller reopens their lab', { skip }, async (t) => {
   const cluster = await pair(t);
-  const { a, b, nats, hosts, idOfB, onB } = cluster;
+  const { a, b, nats, idOfB, onB } = cluster;
   const lab = await Lab.create(a, 'Runs');
   for (const [name, place] of [
     ['OnA', {}],
@@ -175,8 +176,7 @@ test('nodes run on when NATS is away while the next controller reopens their lab
   ] as const)
     await lab.start(await lab.pc(name, place));
   await ready(cluster, 'b');
-  const [program = '', ...inside] = [...hosts.compute.inside, ...executable()];
-  const handingOver = execute(program, [...inside, 'cluster', 'hand-over', 'b', '--state', b.state]).catch(() => {});
+  const handingOver = handOver(cluster, 'b').catch(() => {});
   // Its labs open now, which takes some 100 ms.
   while (!/this host is the controller now/.test(b.log)) await sleep(5);
   await nats.pause();
@@ -271,7 +271,7 @@ test('each host that may be the controller has the audit trail of all controller
   await ready(cluster, 'b');
   await make('One');
   await have(['One false']);
-  run(...hosts.compute.inside, ...program, 'cluster', 'hand-over', 'b', '--state', b.state);
+  await handOver({ hosts, b }, 'b');
   await make('Two');
   await have(['One false', 'Two true']);
 });
@@ -280,7 +280,7 @@ test('a closed lab with disks that are too large for NATS opens only on the host
   skip,
 }, async (t) => {
   const cluster = await pair(t);
-  const { a, b, hosts, onA, onB } = cluster;
+  const { a, b, onA, onB } = cluster;
   const lab = await Lab.create(a, 'Large');
   const pc = await lab.pc('PC');
   const id = lab.path.split('/').pop() as string;
@@ -290,9 +290,7 @@ test('a closed lab with disks that are too large for NATS opens only on the host
   writeFileSync(disk, content);
   assert.equal((await onA('POST', `${lab.path}/close`)).status, 204);
   await ready(cluster, 'b');
-  const handOver = (name: string): string =>
-    run(...hosts.compute.inside, ...executable(), 'cluster', 'hand-over', name, '--state', b.state);
-  handOver('b');
+  await handOver(cluster, 'b');
   await controls(b, 1);
   const answer = await eventually(
     'the refusal',
@@ -302,7 +300,7 @@ test('a closed lab with disks that are too large for NATS opens only on the host
   assert.equal(answer.status, 409);
   assert.match(answer.body.message, /disks.*only on a.*hand-over a/);
   await ready(cluster, 'a');
-  handOver('a');
+  await handOver(cluster, 'a');
   await controls(a, 2);
   await eventually(
     'the lab',
@@ -312,7 +310,7 @@ test('a closed lab with disks that are too large for NATS opens only on the host
   assert.ok(readFileSync(disk).equals(content));
 
   // An open lab stays open, and is one of both hosts.
-  handOver('b');
+  await handOver(cluster, 'b');
   await controls(b, 2);
   await eventually(
     'the lab on b',

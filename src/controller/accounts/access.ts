@@ -5,7 +5,7 @@ import type { AccessControl, Answered } from '../../http/access/access-control.t
 import type { Admission, Identity } from '../../http/access/identity.ts';
 import { isV3 } from '../../http/app/errors.ts';
 import { JsonText, type Route, type RouteRequest } from '../../http/app/route.ts';
-import { usualParams } from '../../http/v3/form.ts';
+import { recognizedParams } from '../../http/v3/form.ts';
 import type { AuditFile } from '../../store/audit.ts';
 import type { AccessList } from './access-list.ts';
 import { entryPath } from './entry-paths.ts';
@@ -177,7 +177,7 @@ function shortened(text: string): string {
 /** Rights are judged for the lab that the route will find, however the client of release 3.0.6 spells its identifier. */
 function paramsOf({ pattern }: Route, request: Pick<RouteRequest, 'params'>): Params {
   const params = request.params as Record<string, string>;
-  return isV3(pattern) ? usualParams(params, (_name, text) => text) : params;
+  return isV3(pattern) ? recognizedParams(params) : params;
 }
 
 /** Release 3.0.6 answers 403 for labs that there are not, too. */

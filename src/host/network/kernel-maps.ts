@@ -47,6 +47,7 @@ function decodeCount(value: Buffer): PortCount {
 
 function encodeCount({ sent, received }: PortCount): Buffer {
   const value = Buffer.alloc(COUNTER_BYTES);
+  // Counters that a server of an earlier release has left may be larger than any can be.
   for (const [index, number] of [...sent, ...received].entries())
     value.writeBigUInt64LE(BigInt.asUintN(64, BigInt(number)), index * 8);
   return value;

@@ -55,6 +55,11 @@ export function usualParams(
   );
 }
 
+/** As `usualParams`, with what is no identifier as it is. */
+export function recognizedParams(params: Readonly<Record<string, string>>): Record<string, string> {
+  return usualParams(params, (_name, text) => text);
+}
+
 /** @throws Failure `invalid` */
 function refuseIdentifier(name: string, text: string): never {
   throw invalid(`${name}: expected a UUID, got ${JSON.stringify(text)}.`);

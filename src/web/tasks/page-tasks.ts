@@ -144,9 +144,7 @@ export async function importLab(file: File): Promise<void> {
   const projectId = randomId();
   const name = file.name.replace(/\.gns3(project|p)$/, '');
   const sending = new AbortController();
-  let sent: Task | undefined;
   const call = async (id: string, task: Task): Promise<ProjectObject> => {
-    sent = task;
     Object.assign(task, { isSending: true, unit: 'bytes', total: 2 * file.size });
     try {
       return await send<ProjectObject>({
@@ -166,7 +164,7 @@ export async function importLab(file: File): Promise<void> {
   try {
     await begin({ kind: 'import', name, projectId }, call, { sending, again: () => importLab(file) });
   } catch (error) {
-    if (sent?.state !== 'cancelled') throw new Error(`${name}: ${sentenceOf(error)}`);
+    if (!sending.signal.aborted) throw new Error(`${name}: ${sentenceOf(error)}`);
   }
 }
 
