@@ -292,10 +292,20 @@ function labOf({ project, topology, api = false, isImport = false }, old) {
     computes: isImport ? [] : computes
       .filter(({ compute_id }) => compute_id !== 'local' && compute_id !== 'vm')
       .map(({ name, host, port, protocol }) => ({ name, host, port, protocol })),
-    nodes: nodes.map((node) => nodeOf(node, { api, isImport, oldIds, computeNames })),
+    nodes: nodes.map((node) => nodeOf(withoutMachine(node, old), { api, isImport, oldIds, computeNames })),
     links: links.map((link) => linkOf(link, names, oldIds, isImport)),
     drawings: drawings.map((drawing) => drawingOf(drawing, oldIds, isImport)),
   };
+}
+
+/** A cloud without the interfaces that the lab does not name: a cloud without any is given those of the machine. */
+function withoutMachine(node, old) {
+  if (node.node_type !== 'cloud' || !Array.isArray(node.properties?.ports_mapping)) return node;
+  const named = JSON.stringify(old);
+  const ofTheMachine = node.properties.ports_mapping.filter(({ type, interface: name }) => type === 'ethernet' && !named.includes(name));
+  const names = new Set(ofTheMachine.map(({ name }) => name));
+  const kept = (ports) => ports?.filter(({ name }) => !names.has(name));
+  return { ...node, ports: kept(node.ports), properties: { ...node.properties, ports_mapping: kept(node.properties.ports_mapping) } };
 }
 
 function nodeOf(node, { api, isImport, oldIds, computeNames }) {
