@@ -70,9 +70,15 @@ export async function adoptFiles(directory: string, applicationId: number): Prom
 /**
  * Writes the configurations into the NVRAM that the image reads at its start.
  * @param kibibytes size of the NVRAM
+ * @param undo of a start that fails: nothing ran that could have saved anything
  * @throws Failure `conflict` (`IOUError`)
  */
-export async function fillNvram(place: NodePlace, applicationId: number, kibibytes: number): Promise<void> {
+export async function fillNvram(
+  place: NodePlace,
+  applicationId: number,
+  kibibytes: number,
+  undo: AsyncDisposableStack,
+): Promise<void> {
   const startup = await readConfiguration(place, STARTUP);
   if (!startup?.length) return;
   if (kibibytes < NVRAM.least || kibibytes > NVRAM.most) {
@@ -82,6 +88,7 @@ export async function fillNvram(place: NodePlace, applicationId: number, kibibyt
   const former = await nvramOf(place, applicationId);
   const nvram = writeNvram(former, { startup, private: own }, kibibytes);
   await writeContained(place.root, `${place.path}/${nvramName(applicationId)}`, nvram, { createParents: true });
+  undo.defer(() => allSaved(place));
   await writeContained(place.root, `${place.path}/${UNSAVED}`, '', { createParents: true });
 }
 
@@ -103,8 +110,10 @@ export async function saveFromNvram(place: NodePlace, applicationId: number): Pr
 /** The same after the router's end. */
 export async function saveLast(place: NodePlace, applicationId: number): Promise<void> {
   await saveFromNvram(place, applicationId);
-  await rm(join(place.root, place.path, UNSAVED), { force: true });
+  await allSaved(place);
 }
+
+const allSaved = (place: NodePlace): Promise<void> => rm(join(place.root, place.path, UNSAVED), { force: true });
 
 /** The same before the next start, if an earlier end left something unsaved that is newer than the node's file. */
 export async function saveLeft(place: NodePlace, applicationId: number): Promise<void> {

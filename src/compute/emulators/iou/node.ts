@@ -167,7 +167,7 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
     const help = await imageHelp(image);
     if (this.#settings.use_default_iou_values) this.#settings = changedSettings(this.#settings, {}, help);
     await this.#saveLeft();
-    await fillNvram(this.#place, this.#applicationId, this.#settings.nvram);
+    await fillNvram(this.#place, this.#applicationId, this.#settings.nvram, undo);
     warnOfMemory(this, this.services, this.#settings.ram);
     if (this.#settings.l1_keepalives && !help.keepalives) {
       throw refusal(`l1_keepalives: ${this.#image.shown} has none; switch them off.`);
