@@ -159,7 +159,7 @@ test('on a phone the lists stand for the map, and go on to the details; beside t
   await page.setViewportSize({ width: 800, height: 1000 });
   await button('Map').click();
   await node(page, 'A').waitFor();
-  assert.equal(await lists.isVisible(), false);
+  await lists.waitFor({ state: 'hidden' });
   await button('Details').click();
   await details.getByRole('heading', { name: 'A' }).waitFor();
   await node(page, 'A').waitFor();
@@ -171,7 +171,7 @@ test('on a phone the lists stand for the map, and go on to the details; beside t
   await page.setViewportSize({ width: 1280, height: 800 });
   await lists.waitFor();
   await details.waitFor();
-  assert.equal(await panes.count(), 0);
+  await panes.waitFor({ state: 'detached' });
 
   // An empty lab begins with the map, where nodes are added below the templates.
   await page.setViewportSize({ width: 390, height: 844 });
