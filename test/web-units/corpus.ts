@@ -8,7 +8,7 @@ export interface Sample {
 }
 
 const hex = (text: string): Buffer<ArrayBuffer> => Buffer.from(text.replaceAll(/[\s:]/g, ''), 'hex');
-const u16 = (...values: number[]): Buffer<ArrayBuffer> => {
+export const u16 = (...values: number[]): Buffer<ArrayBuffer> => {
   const bytes = Buffer.alloc(values.length * 2);
   for (const [index, value] of values.entries()) bytes.writeUInt16BE(value, index * 2);
   return bytes;
@@ -64,7 +64,13 @@ const ip6 = (next: number, payload: Buffer, hops = 255): Buffer<ArrayBuffer> =>
 const pseudo6 = (next: number, length: number): Buffer<ArrayBuffer> => all(...SIX, u32(length, next));
 const pseudo4 = (from: string, to: string, protocol: number, length: number): Buffer<ArrayBuffer> =>
   all(ip(from), ip(to), u16(protocol, length));
-const udp = (from: string, to: string, ports: [number, number], payload: Buffer, ttl = 64): Buffer<ArrayBuffer> => {
+export const udp = (
+  from: string,
+  to: string,
+  ports: [number, number],
+  payload: Buffer,
+  ttl = 64,
+): Buffer<ArrayBuffer> => {
   const datagram = all(u16(...ports, 8 + payload.length, 0), payload);
   return ip4(from, to, 17, withChecksum(datagram, 6, pseudo4(from, to, 17, datagram.length)), ttl);
 };
@@ -77,7 +83,7 @@ const icmp6 = (head: string, data: Buffer): Buffer<ArrayBuffer> => {
   const message = all(head, data);
   return ip6(58, withChecksum(message, 2, pseudo6(58, message.length)));
 };
-const ipFrame = (packet: Buffer): Buffer<ArrayBuffer> => eth(PC2, PC1, 0x800, packet);
+export const ipFrame = (packet: Buffer): Buffer<ArrayBuffer> => eth(PC2, PC1, 0x800, packet);
 
 const arp = (operation: number, sender: string, target: string): Buffer<ArrayBuffer> =>
   all('0001 0800 06 04', u16(operation), PC1, ip(sender), operation === 1 ? '000000000000' : PC2, ip(target));
@@ -97,7 +103,7 @@ const dhcp = (operation: number, type: number, yours: string): Buffer<ArrayBuffe
     text('PC1'),
     '33 04 00000e10 ff',
   );
-const name = (value: string): Buffer<ArrayBuffer> =>
+export const name = (value: string): Buffer<ArrayBuffer> =>
   Buffer.concat([
     ...value.split('.').map((label) => Buffer.concat([Buffer.from([label.length]), text(label)])),
     Buffer.alloc(1),

@@ -9,7 +9,7 @@ import { findProgram } from '../../src/host/processes/program-path.ts';
 import { decode } from '../../src/web/capture/decode/decode.ts';
 import { seeded } from '../seeded.ts';
 import { scratchDirectory } from '../store/scratch.ts';
-import { CORPUS, pcapOf } from './corpus.ts';
+import { CORPUS, ipFrame, name, pcapOf, u16, udp } from './corpus.ts';
 
 const run = promisify(execFile);
 
@@ -103,4 +103,24 @@ test('no frame makes a decoder throw or go on for ever: cut off anywhere, change
   decode(Buffer.concat([Buffer.from('0050796668010050796668000800', 'hex'), tunnels]), 1);
   // A frame of many fields costs no more than a few milliseconds.
   assert.ok((process.cpuUsage().user - began) / 1e6 < 60, 'decoding takes far too long');
+});
+
+test('names of DNS end where RFC 1035 ends them', () => {
+  const said = (...octets: Uint8Array[]): string => {
+    const questions = octets.map((each) => Buffer.concat([each, u16(1, 1)]));
+    const message = Buffer.concat([u16(1, 0, questions.length, 0, 0, 0), ...questions]);
+    return decode(ipFrame(udp('10.0.0.1', '10.0.0.53', [40_000, 53], message)), 1).info;
+  };
+  const [long, longer] = [61, 62].map((last) => [63, 63, 63, last].map((count) => 'a'.repeat(count)).join('.'));
+  assert.equal(said(name(long!)), `query 0x0001 A ${long}`);
+  const cut = 'query 0x0001 (cut off)';
+  assert.equal(said(name(longer!)), cut, 'more than 255 octets');
+  assert.equal(said(Buffer.concat([u16(0x4061, 0x6161)])), cut, 'a reserved type of label');
+  assert.equal(said(Buffer.from([191, ...Array(191).fill(97), 0xc0, 12])), cut, 'a label of 191 octets');
+  assert.equal(said(u16(0xc00c)), cut, 'a pointer to itself');
+  assert.equal(said(Buffer.from([1, 97, 0xc0, 12])), cut, 'a pointer to its own beginning');
+  assert.equal(said(u16(0xc012), name('b')), cut, 'a pointer forwards');
+  assert.equal(said(name('b'), Buffer.from([1, 97, 0xc0, 12]), u16(0xc013)).slice(13), 'A b, A a.b, A a.b');
+  const info = said(...Array.from({ length: 6 }, () => name(long!)));
+  assert.ok(info.length < 1100 && info.endsWith('…'), 'the list shows the beginning of a long text');
 });

@@ -144,4 +144,16 @@ test('the ring keeps the last frames that fit, by their numbers', () => {
     [ring.get(900), ring.get(901)?.number, ring.get(1000)?.number, ring.get(1001)],
     [undefined, 901, 1000, undefined],
   );
+  const seen: number[] = [];
+  const slow = ({ number }: { number: number }): void => {
+    seen.push(number);
+    for (const end = performance.now() + 20; performance.now() < end; );
+  };
+  let looked = ring.look(0, slow);
+  assert.ok(looked <= 902, 'frames that take long give others a turn');
+  while (looked < ring.last) looked = ring.look(looked, ({ number }) => seen.push(number));
+  assert.deepEqual(
+    seen,
+    Array.from({ length: 100 }, (_, at) => 901 + at),
+  );
 });

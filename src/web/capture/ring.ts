@@ -4,6 +4,8 @@ import type { Frame } from './frames.ts';
 const RING_BYTES = 32 << 20;
 /** Memory per frame besides its bytes. */
 const FRAME_BYTES = 160;
+/** How long frames are decoded before other work gets a turn. Some frames take a hundred times as long as others. */
+const TURN_MS = 30;
 
 export class Ring {
   readonly #limit: number;
@@ -85,6 +87,22 @@ export class Ring {
   /** The kept frames, in order. */
   *[Symbol.iterator](): Generator<Frame> {
     for (let index = this.#head; index < this.#frames.length; index += 1) yield this.#frames[index]!;
+  }
+
+  /**
+   * Passes the kept frames behind number `looked` to `see`, until other work needs a turn.
+   * @returns the number of the last one
+   */
+  look(looked: number, see: (frame: Frame) => void): number {
+    const { last } = this;
+    const end = performance.now() + TURN_MS;
+    let at = Math.max(looked, this.first - 1);
+    while (at < last) {
+      at += 1;
+      see(this.get(at)!);
+      if (performance.now() >= end) break;
+    }
+    return at;
   }
 
   /** Frames are numbered without gaps. */

@@ -6,9 +6,6 @@ import type { Frame } from './frames.ts';
 import type { Row } from './messages.ts';
 import type { Ring } from './ring.ts';
 
-/** Frames decoded for a filter before other work gets a turn. */
-const AT_ONCE = 2000;
-
 export class Rows {
   readonly #ring: Ring;
   /** Name of a capture by its index. */
@@ -42,19 +39,16 @@ export class Rows {
 
   /** Filters new frames. Returns true while there are more. */
   look(): boolean {
-    if (!this.#filter) return false;
+    const filter = this.#filter;
+    if (!filter) return false;
     const { first, last } = this.#ring;
     const old = this.#matches.findIndex((number) => number >= first);
     const left = old === -1 ? this.#matches.length : old;
     this.#matches.splice(0, left);
     this.#gone += left;
-    this.#looked = Math.max(this.#looked, first - 1);
-    const end = Math.min(last, this.#looked + AT_ONCE);
-    while (this.#looked < end) {
-      this.#looked += 1;
-      const frame = this.#ring.get(this.#looked);
-      if (frame && this.#filter(this.packetOf(frame))) this.#matches.push(this.#looked);
-    }
+    this.#looked = this.#ring.look(this.#looked, (frame) => {
+      if (filter(this.packetOf(frame))) this.#matches.push(frame.number);
+    });
     return this.#looked < last;
   }
 

@@ -17,7 +17,6 @@ export function cdp(part: Part): void {
   part.u8('Version', 'cdp.version');
   part.u8('Time to live', 'cdp.ttl', (value) => `${value} s`);
   part.u16('Checksum', 'cdp.checksum', hex(4));
-  const said: string[] = [];
   while (part.left >= 4) {
     const type = part.u16();
     const length = part.u16();
@@ -26,12 +25,11 @@ export function cdp(part: Part): void {
     const text = TEXTS[type];
     if (text) {
       const value = body.text(body.left, text.label, text.key);
-      if (type === 1) said.push(`device ${value}`);
-      if (type === 3) said.push(`port ${value}`);
+      if (type === 1) packet.adds(`device ${value}`);
+      if (type === 3) packet.adds(`port ${value}`);
     } else if (type === 10 && body.left === 2) body.u16('Native VLAN', 'cdp.native_vlan');
     else if (type === 11 && body.left === 1) body.u8('Duplex', 'cdp.duplex', (value) => (value ? 'full' : 'half'));
     else if (type === 4 && body.left === 4) body.u32('Capabilities', 'cdp.capabilities', hex(8));
     else body.hex(body.left, `Value of type ${hex(4)(type)}`);
-    packet.info = said.join(', ');
   }
 }

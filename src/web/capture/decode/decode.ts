@@ -12,6 +12,9 @@ const LINKS: Readonly<Record<number, Decoder>> = {
   107: frameRelay,
 };
 
+/** Letters; the list shows one line. */
+const LONGEST_INFO = 1000;
+
 /** Never throws: fields that cannot be decoded are omitted. */
 export function decode(bytes: Uint8Array, linkType: number): Packet {
   const packet = new Packet(bytes);
@@ -20,11 +23,14 @@ export function decode(bytes: Uint8Array, linkType: number): Packet {
     packet.says(`link type ${linkType}`, hexText(bytes.subarray(0, 16)));
     return packet;
   }
+  let isCutOff = false;
   try {
     decoder(new Part(packet));
   } catch (thrown) {
     if (thrown !== CUT_OFF) throw thrown;
-    packet.info = `${packet.info} (cut off)`.trim();
+    isCutOff = true;
   }
+  if (packet.info.length > LONGEST_INFO) packet.info = `${packet.info.slice(0, LONGEST_INFO)}…`;
+  if (isCutOff) packet.info = `${packet.info} (cut off)`.trim();
   return packet;
 }

@@ -1,5 +1,5 @@
 // Domain Name System (RFC 1035), over UDP and TCP.
-import { asciiText, hex, type Part } from './packet-part.ts';
+import { asciiText, CUT_OFF, hex, type Part } from './packet-part.ts';
 
 const TYPES: Readonly<Record<number, string>> = {
   1: 'A',
@@ -21,8 +21,9 @@ const CODES: Readonly<Record<number, string>> = {
   3: 'no such name',
   5: 'refused',
 };
-/** Most labels and jumps in a name: a name that refers to itself would never end. */
-const MOST_LABELS = 128;
+/** RFC 1035 §2.3.4, with the octet of each length. */
+const MOST_LABEL_OCTETS = 63;
+const MOST_NAME_OCTETS = 255;
 /** Most records shown per message. */
 const MOST_RECORDS = 100;
 
@@ -88,19 +89,27 @@ function dataText(data: Part, type: number, begin: number): string {
   return `${data.left} bytes`;
 }
 
-/** Reads a name. A compression pointer continues at an earlier offset; reading resumes behind the pointer. */
+/**
+ * Reads a name (RFC 1035 §4.1.4). A compression pointer continues at an earlier offset; reading resumes behind the pointer.
+ * Pointers only ever lead further back, so that no name refers to itself.
+ */
 function nameAt(part: Part, begin: number): string {
-  const labels: string[] = [];
+  let name = '';
+  let octets = 0;
+  let start = part.at;
   let behind: number | undefined;
-  for (let count = 0; count < MOST_LABELS; count++) {
-    const length = part.u8();
-    if (length === 0) break;
+  for (let length = part.u8(); length !== 0; length = part.u8()) {
     if (length >= 0xc0) {
       const place = begin + ((length & 0x3f) << 8) + part.u8();
       behind ??= part.at;
-      part.at = place;
-    } else labels.push(part.text(length));
+      if (place >= start) throw CUT_OFF;
+      part.at = start = place;
+    } else {
+      octets += length + 1;
+      if (length > MOST_LABEL_OCTETS || octets >= MOST_NAME_OCTETS) throw CUT_OFF;
+      name += `${name && '.'}${part.text(length)}`;
+    }
   }
   if (behind !== undefined) part.at = behind;
-  return labels.join('.') || '.';
+  return name || '.';
 }

@@ -10,24 +10,22 @@ export function lldp(part: Part): void {
   const { packet } = part;
   part.begin('lldp', 'LLDP');
   packet.says('LLDP', '');
-  const said: string[] = [];
   while (part.left >= 2) {
     const head = part.u16();
     const type = head >> 9;
     if (type === 0) return;
     const body = part.take(head & 0x1ff);
     const text = TEXTS[type];
-    if (type === 1) said.push(`chassis ${identity(body, 'chassis', 'Chassis', 'lldp.chassis.id')}`);
-    else if (type === 2) said.push(`port ${identity(body, 'port', 'Port', 'lldp.port.id')}`);
+    if (type === 1) packet.adds(`chassis ${identity(body, 'chassis', 'Chassis', 'lldp.chassis.id')}`);
+    else if (type === 2) packet.adds(`port ${identity(body, 'port', 'Port', 'lldp.port.id')}`);
     else if (type === 3 && body.left >= 2) body.u16('Time to live', 'lldp.time_to_live', (value) => `${value} s`);
     else if (text !== undefined) {
       const value = body.text(body.left, text, type === 5 ? 'lldp.tlv.system.name' : 'lldp.tlv.text');
-      if (type === 5) said.push(`system ${value}`);
+      if (type === 5) packet.adds(`system ${value}`);
     } else if (type === 127 && body.left >= 4) {
       const organization = hex(6)(body.number(3));
       body.hex(body.left, `Organization ${organization}`, 'lldp.orgtlv');
     } else body.hex(body.left, `Value of type ${type}`);
-    packet.info = said.join(', ');
   }
 }
 

@@ -68,6 +68,11 @@ export class Packet {
     this.info = info;
   }
 
+  /** Appends to the info. */
+  adds(text: string): void {
+    this.info += this.info === '' ? text : `, ${text}`;
+  }
+
   between(source: string, target: string): void {
     this.source = source;
     this.target = target;
@@ -232,6 +237,7 @@ export class Part {
 
 const byteText = (byte: number): string => byte.toString(16).padStart(2, '0');
 const LONGEST_SHOWN_BYTES = 64;
+const LONGEST_SHOWN_TEXT = 256;
 
 export const macText: Show<Uint8Array> = (bytes) => Array.from(bytes, byteText).join(':');
 export const ip4Text: Show<Uint8Array> = (bytes) => bytes.join('.');
@@ -241,9 +247,12 @@ export const hexText: Show<Uint8Array> = (bytes) =>
 
 /** Text up to the first zero byte; unprintable characters are replaced. */
 export const asciiText: Show<Uint8Array> = (bytes) => {
-  const end = bytes.indexOf(0);
-  const shown = bytes.subarray(0, Math.min(end === -1 ? bytes.length : end, 256));
-  return Array.from(shown, (byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '.')).join('');
+  let text = '';
+  for (const byte of bytes.subarray(0, LONGEST_SHOWN_TEXT)) {
+    if (byte === 0) break;
+    text += byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '.';
+  }
+  return text;
 };
 
 /** RFC 5952: the longest run of two or more zero groups is omitted. */

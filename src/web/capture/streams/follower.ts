@@ -7,8 +7,6 @@ import { Reassembly, type SideFigures, type StreamPart } from './reassembly.ts';
 
 /** Most bytes kept per stream, both directions together. */
 export const STREAM_BYTES = 2 << 20;
-/** Frames processed before other work gets a turn. */
-const AT_ONCE = 2000;
 const SYN_AND_ACK = 0x12;
 const SYN = 2;
 
@@ -54,15 +52,10 @@ export class Follower {
 
   /** Processes new frames. Returns true while there are more. */
   look(): boolean {
-    const { first, last } = this.#ring;
-    this.#looked = Math.max(this.#looked, first - 1);
-    const end = Math.min(last, this.#looked + AT_ONCE);
-    while (this.#looked < end && !this.#isOver) {
-      this.#looked += 1;
-      const frame = this.#ring.get(this.#looked);
-      if (frame && frame.source === this.#source) this.#see(frame);
-    }
-    return this.#looked < last && !this.#isOver;
+    this.#looked = this.#ring.look(this.#looked, (frame) => {
+      if (frame.source === this.#source && !this.#isOver) this.#see(frame);
+    });
+    return this.#looked < this.#ring.last && !this.#isOver;
   }
 
   #see(frame: Frame): void {
