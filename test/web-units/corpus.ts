@@ -129,6 +129,25 @@ const ospf = (type: number, body: Buffer): Buffer<ArrayBuffer> => {
   );
   return withChecksum(all(head, body), 12);
 };
+const ospfHello = (options: number, ...neighbours: string[]): Buffer<ArrayBuffer> =>
+  ospf(
+    1,
+    all(
+      ip('255.255.255.0'),
+      u16(10),
+      Buffer.from([options, 1]),
+      u32(40),
+      ip('10.0.0.1'),
+      ip('0.0.0.0'),
+      ...neighbours.map(ip),
+    ),
+  );
+const withDigest = (packet: Buffer<ArrayBuffer>, digest: string): Buffer<ArrayBuffer> => {
+  packet.set(hex('0000 0002 0000 01 10 00000001'), 12);
+  return all(packet, digest);
+};
+const ospfFrame = (packet: Buffer): Buffer<ArrayBuffer> =>
+  eth('01:00:5e:00:00:05', PC1, 0x800, ip4('10.0.0.1', '224.0.0.5', 89, packet, 1));
 const lsa = (): Buffer<ArrayBuffer> => {
   const bytes = all(
     '0001 2201',
@@ -279,27 +298,10 @@ export const CORPUS: readonly Sample[] = [
     ),
   ],
   ['CDP', 1, llc('01:00:0c:cc:cc:cc', PC1, all('aaaa03 00000c 2000', cdp()))],
-  [
-    'OSPF hello',
-    1,
-    eth(
-      '01:00:5e:00:00:05',
-      PC1,
-      0x800,
-      ip4(
-        '10.0.0.1',
-        '224.0.0.5',
-        89,
-        ospf(1, all(ip('255.255.255.0'), u16(10), '0201', u32(40), ip('10.0.0.1'), ip('0.0.0.0'), ip('2.2.2.2'))),
-        1,
-      ),
-    ),
-  ],
-  [
-    'OSPF update',
-    1,
-    eth('01:00:5e:00:00:05', PC1, 0x800, ip4('10.0.0.1', '224.0.0.5', 89, ospf(4, all(u32(1), lsa())), 1)),
-  ],
+  ['OSPF hello', 1, ospfFrame(ospfHello(0x02, '2.2.2.2'))],
+  ['OSPF hello with local signaling', 1, ospfFrame(all(ospfHello(0x12), 'fff6 0003 0001 0004 00000001'))],
+  ['OSPF hello with a digest', 1, ospfFrame(withDigest(ospfHello(0x02, '2.2.2.2'), '0102030405060708'.repeat(2)))],
+  ['OSPF update', 1, ospfFrame(ospf(4, all(u32(1), lsa())))],
   ['BGP open', 1, ipFrame(tcp([179, 40_000], 0x18, bgp(1, all('04', u16(65_001, 180), ip('1.1.1.1'), '00'))))],
   [
     'BGP update',

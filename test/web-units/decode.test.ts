@@ -51,6 +51,8 @@ test('what is in the frames is said, and fields lie where they were read', () =>
     ['DHCP ack', 'ack 10.0.0.9, transaction 0xdeadbeef'],
     ['DNS response', 'response 0x1234 A www.example.com, CNAME a.example.com, A 192.0.2.1'],
     ['OSPF hello', 'hello of 1.1.1.1, area 0.0.0.0, designated 10.0.0.1, 1 neighbours'],
+    ['OSPF hello with local signaling', 'hello of 1.1.1.1, area 0.0.0.0, designated 10.0.0.1, 0 neighbours'],
+    ['OSPF hello with a digest', 'hello of 1.1.1.1, area 0.0.0.0, designated 10.0.0.1, 1 neighbours'],
     ['BGP open', 'open AS 65001, router 1.1.1.1'],
     ['BGP update', 'update 192.0.2.0/24'],
     ['BGP keepalives', 'keepalive, keepalive'],

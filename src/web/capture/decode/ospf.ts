@@ -16,6 +16,7 @@ const LSAS: Readonly<Record<number, string>> = {
   5: 'external',
   7: 'NSSA',
 };
+const HEADER_BYTES = 24;
 const MOST_LSAS = 100;
 
 export function ospf(part: Part): void {
@@ -24,7 +25,7 @@ export function ospf(part: Part): void {
   packet.says('OSPF', '');
   const version = part.u8('Version', 'ospf.version');
   const type = part.u8('Message type', 'ospf.msg', named(TYPES));
-  part.u16('Length', 'ospf.packet_length');
+  const length = part.u16('Length', 'ospf.packet_length');
   const router = part.ip4('Router', 'ospf.srcrouter');
   const area = part.ip4('Area', 'ospf.area_id');
   part.u16('Checksum', 'ospf.checksum', hex(4));
@@ -32,9 +33,11 @@ export function ospf(part: Part): void {
   if (version !== 2) return;
   part.u16('Authentication', 'ospf.auth.type', named({ 0: 'none', 1: 'password', 2: 'cryptographic' }));
   part.hex(8, 'Authentication data', 'ospf.auth.data');
-  if (type === 1) hello(part);
-  else if (type === 4) update(part);
-  else if (type === 2) description(part);
+  // A digest (RFC 2328 D.4.3) and link-local signaling (RFC 5613) may follow.
+  const body = part.atMost(length - HEADER_BYTES);
+  if (type === 1) hello(body);
+  else if (type === 4) update(body);
+  else if (type === 2) description(body);
 }
 
 function hello(part: Part): void {
