@@ -118,6 +118,9 @@ const response = all(
 );
 
 const stpBody = all('00', '8000', PC1, u32(4), '8001', PC2, '8002', u16(256, 20 * 256, 2 * 256, 15 * 256));
+const pvst = all('aaaa03 00000c 010b 0000 00 00', stpBody, '00 0000 0002 000a');
+/** Behind a tag of VLAN 10, with its length. */
+const tagged = (payload: Buffer): Buffer<ArrayBuffer> => all(u16(10, payload.length), payload);
 const ospf = (type: number, body: Buffer): Buffer<ArrayBuffer> => {
   const head = all(
     Buffer.from([2, type]),
@@ -299,8 +302,6 @@ export const CORPUS: readonly Sample[] = [
   ],
   ['CDP', 1, llc('01:00:0c:cc:cc:cc', PC1, all('aaaa03 00000c 2000', cdp()))],
   ['OSPF hello', 1, ospfFrame(ospfHello(0x02, '2.2.2.2'))],
-  ['OSPF hello with local signaling', 1, ospfFrame(all(ospfHello(0x12), 'fff6 0003 0001 0004 00000001'))],
-  ['OSPF hello with a digest', 1, ospfFrame(withDigest(ospfHello(0x02, '2.2.2.2'), '0102030405060708'.repeat(2)))],
   ['OSPF update', 1, ospfFrame(ospf(4, all(u32(1), lsa())))],
   ['BGP open', 1, ipFrame(tcp([179, 40_000], 0x18, bgp(1, all('04', u16(65_001, 180), ip('1.1.1.1'), '00'))))],
   [
@@ -393,6 +394,15 @@ export const CORPUS: readonly Sample[] = [
   ],
   ['Frame Relay management', 107, hex('0001 03 08 00 75 95 01 01 00 03 02 01 00')],
 ].map(([sample, link, bytes]) => ({ name: sample as string, link: link as number, bytes: bytes as Buffer }));
+
+/** More messages of the same protocols, over Ethernet. */
+export const VARIANTS: readonly Sample[] = Object.entries({
+  'OSPF hello with local signaling': ospfFrame(all(ospfHello(0x12), 'fff6 0003 0001 0004 00000001')),
+  'OSPF hello with a digest': ospfFrame(withDigest(ospfHello(0x02, '2.2.2.2'), '0102030405060708'.repeat(2))),
+  'spanning tree per VLAN': llc('01:00:0c:cc:cc:cd', PC1, pvst),
+  'tagged spanning tree per VLAN': eth('01:00:0c:cc:cc:cd', PC1, 0x8100, tagged(pvst)),
+  'tagged CDP': eth('01:00:0c:cc:cc:cc', PC1, 0x8100, tagged(all('aaaa03 00000c 2000', cdp()))),
+}).map(([sample, bytes]) => ({ name: sample, link: 1, bytes }));
 
 function withOptions(): Buffer<ArrayBuffer> {
   const packet = udp('10.0.0.1', '10.0.0.2', [40_000, 40_001], text('hello'));

@@ -9,15 +9,16 @@ import { findProgram } from '../../src/host/processes/program-path.ts';
 import { decode } from '../../src/web/capture/decode/decode.ts';
 import { seeded } from '../seeded.ts';
 import { scratchDirectory } from '../store/scratch.ts';
-import { CORPUS, ipFrame, name, pcapOf, u16, udp } from './corpus.ts';
+import { CORPUS, ipFrame, name, pcapOf, u16, udp, VARIANTS } from './corpus.ts';
 
 const run = promisify(execFile);
+const SAMPLES = [...CORPUS, ...VARIANTS];
 
 test('protocol, source and target of each frame are those of tshark', async (t) => {
   if ((await findProgram('tshark')) === undefined) return t.skip('tshark is not installed');
   const directory = await scratchDirectory(t);
-  for (const link of new Set(CORPUS.map((sample) => sample.link))) {
-    const samples = CORPUS.filter((sample) => sample.link === link);
+  for (const link of new Set(SAMPLES.map((sample) => sample.link))) {
+    const samples = SAMPLES.filter((sample) => sample.link === link);
     const file = join(directory, `${link}.pcap`);
     await writeFile(file, pcapOf(samples, link));
     const columns = 'gui.column.format:"Protocol","%p","Source","%us","Target","%ud"';
@@ -41,7 +42,7 @@ test('protocol, source and target of each frame are those of tshark', async (t) 
 });
 
 test('what is in the frames is said, and fields lie where they were read', () => {
-  const infos = new Map(CORPUS.map(({ name, link, bytes }) => [name, decode(bytes, link)]));
+  const infos = new Map(SAMPLES.map(({ name, link, bytes }) => [name, decode(bytes, link)]));
   for (const [name, info] of [
     ['ARP request', 'who has 10.0.0.2? Tell 10.0.0.1'],
     ['ARP reply', '10.0.0.1 is at 00:50:79:66:68:00'],
@@ -67,7 +68,7 @@ test('what is in the frames is said, and fields lie where they were read', () =>
   ] as const) {
     assert.equal(infos.get(name)?.info, info, name);
   }
-  for (const { name, link, bytes } of CORPUS) {
+  for (const { name, link, bytes } of SAMPLES) {
     const packet = decode(bytes, link);
     assert.doesNotMatch(packet.info, /cut off/, name);
     for (const { from, to, fields } of packet.layers) {
@@ -80,13 +81,13 @@ test('what is in the frames is said, and fields lie where they were read', () =>
 
 test('no frame makes a decoder throw or go on for ever: cut off anywhere, changed anywhere, or nonsense', () => {
   const LINKS = [0, 1, 9, 50, 104, 107];
-  for (const { link, bytes } of CORPUS)
+  for (const { link, bytes } of SAMPLES)
     for (let end = 0; end <= bytes.length; end++) decode(bytes.subarray(0, end), link);
   const next = seeded(2257);
   const pick = (count: number): number => Math.floor(next() * count);
   const began = process.cpuUsage().user;
   for (let round = 0; round < 40_000; round++) {
-    const sample = CORPUS[pick(CORPUS.length)]!;
+    const sample = SAMPLES[pick(SAMPLES.length)]!;
     const bytes = Uint8Array.from(sample.bytes);
     for (let change = pick(6); change >= 0; change--) bytes[pick(bytes.length)] = next() < 0.3 ? 255 : pick(256);
     decode(bytes, sample.link);

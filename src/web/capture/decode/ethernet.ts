@@ -1,7 +1,7 @@
 // Ethernet II and IEEE 802.3 with LLC and SNAP; passes the payload on by type.
 import { arp } from './arp.ts';
 import { cdp } from './cdp.ts';
-import { LEAST_TYPE, typeText } from './ether-types.ts';
+import { LEAST_TYPE, typed, typeText } from './ether-types.ts';
 import { lldp } from './lldp.ts';
 import { type Decoder, hex, type Part } from './packet-part.ts';
 import { stp } from './stp.ts';
@@ -13,9 +13,9 @@ const CISCO = 0x00000c;
 const TYPES: Readonly<Record<number, Decoder>> = {
   2048: ip,
   2054: arp,
-  33024: (part) => vlan(part, 'IEEE 802.1Q', etherType),
-  34984: (part) => vlan(part, 'IEEE 802.1ad', etherType),
-  37120: (part) => vlan(part, 'QinQ', etherType),
+  33024: (part) => vlan(part, 'IEEE 802.1Q', payload),
+  34984: (part) => vlan(part, 'IEEE 802.1ad', payload),
+  37120: (part) => vlan(part, 'QinQ', payload),
   34525: ipv6,
   35020: lldp,
 };
@@ -26,20 +26,15 @@ export function ethernet(part: Part): void {
   const target = part.mac('Destination', 'eth.dst');
   const source = part.mac('Source', 'eth.src');
   packet.between(source, target);
-  const type = part.peek16();
-  if (type >= LEAST_TYPE) {
-    part.u16('Type', 'eth.type', typeText);
-    part.close();
-    etherType(part, type);
-    return;
-  }
-  part.u16('Length', 'eth.len');
-  part.close();
-  llc(part.atMost(type));
+  typed(part, 'eth.type', 'eth.len', payload);
 }
 
-/** Decodes the payload of an EtherType. */
-export function etherType(part: Part, type: number): void {
+function payload(part: Part, type: number): void {
+  if (type >= LEAST_TYPE) etherType(part, type);
+  else llc(part.atMost(type));
+}
+
+function etherType(part: Part, type: number): void {
   const decoder = TYPES[type];
   if (decoder) decoder(part.take());
   else part.packet.says(hex(4)(type), `type ${typeText(type)}, ${part.left} bytes`);

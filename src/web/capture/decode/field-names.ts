@@ -36,7 +36,7 @@ const FIELDS = {
   stp: 'bridge.hw flags forward hello max_age msg_age port protocol root.cost root.hw type version',
   tcp: 'ack_raw checksum dstport flags hdr_len options seq_raw srcport urgent_pointer window_size_value',
   udp: 'checksum dstport length srcport',
-  vlan: 'etype id priority',
+  vlan: 'etype id len priority',
   vrrp: 'addr_count adver_int auth_type checksum ip_addr ipv6_addr prio version virt_rtr_id',
 } as const;
 
