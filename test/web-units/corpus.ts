@@ -41,11 +41,11 @@ function withChecksum(bytes: Buffer<ArrayBuffer>, at: number, ...pseudo: Buffer[
   return bytes;
 }
 
-const PC1 = '00:50:79:66:68:00';
-const PC2 = '00:50:79:66:68:01';
+export const PC1 = '00:50:79:66:68:00';
+export const PC2 = '00:50:79:66:68:01';
 const SIX = ['fe80 0000 0000 0000 0250 79ff fe66 6800', 'ff02 0000 0000 0000 0000 0001 ff66 6801'] as const;
 
-const eth = (target: string, source: string, type: number, payload: Buffer): Buffer<ArrayBuffer> => {
+export const eth = (target: string, source: string, type: number, payload: Buffer): Buffer<ArrayBuffer> => {
   const frame = all(target, source, u16(type), payload);
   return Buffer.concat([frame, Buffer.alloc(Math.max(0, 60 - frame.length))]);
 };
@@ -74,7 +74,7 @@ export const udp = (
   const datagram = all(u16(...ports, 8 + payload.length, 0), payload);
   return ip4(from, to, 17, withChecksum(datagram, 6, pseudo4(from, to, 17, datagram.length)), ttl);
 };
-const tcp = (ports: [number, number], flags: number, payload = Buffer.alloc(0)): Buffer<ArrayBuffer> => {
+export const tcp = (ports: [number, number], flags: number, payload = Buffer.alloc(0)): Buffer<ArrayBuffer> => {
   const segment = all(u16(...ports), u32(1000, 2000), Buffer.from([0x50, flags]), u16(4128, 0, 0), payload);
   return ip4('10.0.0.1', '10.0.0.2', 6, withChecksum(segment, 16, pseudo4('10.0.0.1', '10.0.0.2', 6, segment.length)));
 };

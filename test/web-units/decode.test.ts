@@ -9,7 +9,7 @@ import { findProgram } from '../../src/host/processes/program-path.ts';
 import { decode } from '../../src/web/capture/decode/decode.ts';
 import { seeded } from '../seeded.ts';
 import { scratchDirectory } from '../store/scratch.ts';
-import { CORPUS, ipFrame, name, pcapOf, u16, udp, VARIANTS } from './corpus.ts';
+import { CORPUS, eth, ipFrame, name, PC1, PC2, pcapOf, tcp, u16, udp, VARIANTS } from './corpus.ts';
 
 const run = promisify(execFile);
 const SAMPLES = [...CORPUS, ...VARIANTS];
@@ -106,6 +106,25 @@ test('no frame makes a decoder throw or go on for ever: cut off anywhere, change
   decode(Buffer.concat([Buffer.from('0050796668010050796668000800', 'hex'), tunnels]), 1);
   // A frame of many fields costs no more than a few milliseconds.
   assert.ok((process.cpuUsage().user - began) / 1e6 < 60, 'decoding takes far too long');
+});
+
+test('a frame that was cut short says how much data was sent', () => {
+  const data = Buffer.alloc(1400, 1);
+  for (const [packet, said] of [
+    [udp('10.0.0.1', '10.0.0.2', [1000, 2000], data), '1000 > 2000 len 1400'],
+    [tcp([1000, 2000], 0x18, data), '1000 > 2000 [PSH, ACK] seq 1000 ack 2000 win 4128 len 1400'],
+  ] as const) {
+    const whole = ipFrame(packet);
+    assert.equal(decode(whole.subarray(0, 64), 1, whole.length).info, said);
+  }
+  const cut = (type: number) => decode(eth(PC2, PC1, type, data).subarray(0, 64), 1, 1414);
+  assert.equal(cut(0x88b5).info, 'type 0x88b5, 1400 bytes');
+  // What fills a short frame is not data.
+  const short = ipFrame(tcp([1000, 2000], 0x18, Buffer.from('abc')));
+  assert.deepEqual(
+    [57, 55].map((kept) => decode(short.subarray(0, kept), 1, short.length).segment?.cut),
+    [0, 2],
+  );
 });
 
 test('names of DNS end where RFC 1035 ends them', () => {

@@ -73,7 +73,7 @@ export class Rows {
 
   /** The decoded frame, with the name of its capture if there are several. */
   packetOf(frame: Frame): Packet {
-    const packet = decode(frame.bytes, frame.link);
+    const packet = decode(frame.bytes, frame.link, frame.length);
     const name = this.#nameOf(frame.source);
     if (name === '') return packet;
     packet.capture = name;

@@ -15,8 +15,11 @@ const LINKS: Readonly<Record<number, Decoder>> = {
 /** Letters; the list shows one line. */
 const LONGEST_INFO = 1000;
 
-/** Never throws: fields that cannot be decoded are omitted. */
-export function decode(bytes: Uint8Array, linkType: number): Packet {
+/**
+ * Never throws: fields that cannot be decoded are omitted.
+ * @param length that of the frame on the link
+ */
+export function decode(bytes: Uint8Array, linkType: number, length = bytes.length): Packet {
   const packet = new Packet(bytes);
   const decoder = LINKS[linkType];
   if (!decoder) {
@@ -25,7 +28,7 @@ export function decode(bytes: Uint8Array, linkType: number): Packet {
   }
   let isCutOff = false;
   try {
-    decoder(new Part(packet));
+    decoder(new Part(packet, 0, bytes.length, length));
   } catch (thrown) {
     if (thrown !== CUT_OFF) throw thrown;
     isCutOff = true;

@@ -37,7 +37,7 @@ function payload(part: Part, type: number): void {
 function etherType(part: Part, type: number): void {
   const decoder = TYPES[type];
   if (decoder) decoder(part.take());
-  else part.packet.says(hex(4)(type), `type ${typeText(type)}, ${part.left} bytes`);
+  else part.packet.says(hex(4)(type), `type ${typeText(type)}, ${part.sent} bytes`);
 }
 
 function llc(part: Part): void {

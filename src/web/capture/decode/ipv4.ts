@@ -28,7 +28,7 @@ export function ipv4(part: Part, transport: Transport): void {
   if (headerBytes > LEAST_HEADER_BYTES) part.hex(headerBytes - LEAST_HEADER_BYTES, 'Options', 'ip.options');
   part.close();
   // Short frames are padded. With segmentation offload the sender may leave the length 0.
-  const rest = part.atMost(length === 0 ? part.left : length - (part.at - begin));
+  const rest = part.atMost(length === 0 ? part.sent : length - (part.at - begin));
   const offset = fragment & 0x1fff;
   if (offset > 0) packet.info = `fragment of ${transportName(protocol)} at ${offset * 8}`;
   else transport(rest, protocol);

@@ -15,7 +15,7 @@ export function ipv6(part: Part, transport: Transport): void {
   let next = part.u8('Next header', 'ipv6.nxt', (value) => `${transportName(value)} (${value})`);
   part.u8('Hop limit', 'ipv6.hlim');
   packet.between(part.ip6('Source', 'ipv6.src'), part.ip6('Destination', 'ipv6.dst'));
-  const rest = part.atMost(length === 0 ? part.left : length);
+  const rest = part.atMost(length === 0 ? part.sent : length);
   for (let offset = 0; ; ) {
     const name = SKIPPED[next];
     if (name !== undefined) {

@@ -41,6 +41,8 @@ export interface Segment {
   /** Offset of the data in the packet. */
   begin: number;
   end: number;
+  /** Bytes at the end of the data that the capture did not keep. */
+  cut: number;
 }
 
 export class Packet {
@@ -99,16 +101,24 @@ export class Part {
   readonly packet: Packet;
   at: number;
   readonly end: number;
+  /** The end on the link, which a capture with a snap length may not have kept. */
+  readonly sentEnd: number;
   #layer: Layer | undefined;
 
-  constructor(packet: Packet, at = 0, end = packet.bytes.length) {
+  constructor(packet: Packet, at = 0, end = packet.bytes.length, sentEnd = end) {
     this.packet = packet;
     this.at = at;
     this.end = Math.min(end, packet.bytes.length);
+    this.sentEnd = Math.max(this.end, sentEnd);
   }
 
   get left(): number {
     return this.end - this.at;
+  }
+
+  /** Bytes left on the link. */
+  get sent(): number {
+    return this.sentEnd - this.at;
   }
 
   /** Starts a layer; the fields read from now on belong to it. */
@@ -126,9 +136,13 @@ export class Part {
   }
 
   /** The next `length` bytes, or all, as a part. This part continues behind it. */
-  take(length = this.left): Part {
+  take(length?: number): Part {
+    return length === undefined ? this.#take(this.left, this.sentEnd) : this.#take(length, this.at + length);
+  }
+
+  #take(length: number, sentEnd: number): Part {
     this.#need(length);
-    const part = new Part(this.packet, this.at, this.at + length);
+    const part = new Part(this.packet, this.at, this.at + length, sentEnd);
     part.#layer = this.#layer;
     this.at += length;
     return part;
@@ -136,7 +150,8 @@ export class Part {
 
   /** Like `take`, but never beyond the end of this part: header lengths may be wrong. */
   atMost(length: number): Part {
-    return this.take(Math.max(0, Math.min(length, this.left)));
+    const sent = Math.max(0, Math.min(length, this.sent));
+    return this.#take(Math.min(sent, this.left), this.at + sent);
   }
 
   skip(length: number): void {

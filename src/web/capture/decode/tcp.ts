@@ -30,8 +30,8 @@ export function tcp(part: Part): void {
   part.close();
   const { at: begin, end } = part;
   const ends = { from: endOf(packet.source, from), to: endOf(packet.target, to) };
-  packet.segment = { ...ends, sequence, acknowledged, flags: bits, begin, end };
-  packet.info += ` len ${part.left}`;
+  packet.segment = { ...ends, sequence, acknowledged, flags: bits, begin, end, cut: part.sent - part.left };
+  packet.info += ` len ${part.sent}`;
   if (part.left === 0) return;
   if (from === BGP_PORT || to === BGP_PORT) bgp(part.take());
   else if (from === DNS_PORT || to === DNS_PORT) dnsOverTcp(part.take());

@@ -28,7 +28,7 @@ export function udp(part: Part): void {
   part.u16('Checksum', 'udp.checksum', hex(4));
   part.close();
   const data = part.atMost(length - HEADER_BYTES);
-  packet.info = `${from} > ${to} len ${data.left}`;
+  packet.info = `${from} > ${to} len ${Math.max(0, length - HEADER_BYTES)}`;
   const decoder = PORTS[to] ?? PORTS[from];
   if (decoder && data.left > 0) decoder(data);
 }

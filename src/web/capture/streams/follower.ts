@@ -59,7 +59,7 @@ export class Follower {
   }
 
   #see(frame: Frame): void {
-    const { segment } = decode(frame.bytes, frame.link);
+    const { segment } = decode(frame.bytes, frame.link, frame.length);
     if (!segment || !this.#ends.includes(segment.from) || !this.#ends.includes(segment.to)) return;
     if (this.#isAnother(segment)) {
       // A new connection on these ports: after the selected frame it ends ours, before it everything so far was another one.
@@ -72,9 +72,8 @@ export class Follower {
     if (!this.#found) this.#found = new Reassembly(segment, this.#limit);
     if ((segment.flags & SYN_AND_ACK) === SYN) this.#opening = segment.sequence;
     if (frame === this.#chosen) this.#isPast = true;
-    const cut = Math.max(0, frame.length - frame.bytes.length);
     const data = frame.bytes.subarray(segment.begin, segment.end);
-    this.#found.push({ segment, data, cut, frame: frame.number });
+    this.#found.push({ segment, data, frame: frame.number });
   }
 
   /** Whether another connection between the same ports starts here. */

@@ -10,8 +10,6 @@ const ACK = 16;
 export interface Captured {
   segment: Segment;
   data: Uint8Array;
-  /** Bytes at its end that the capture did not keep. */
-  cut: number;
   /** Number of its frame. */
   frame: number;
 }
@@ -53,7 +51,7 @@ const PART_BYTES = 128;
 /** Distance between two sequence numbers, with wraparound. */
 const distance = (from: number, to: number): number => (to - from) | 0;
 const behind = (sequence: number, by: number): number => (sequence + by) >>> 0;
-const sizeOf = ({ data, cut }: Captured): number => data.length + cut;
+const sizeOf = ({ data, segment }: Captured): number => data.length + segment.cut;
 
 export class Reassembly {
   /** `address:port` of the end that sent first, and of the other end. */
@@ -117,7 +115,7 @@ export class Reassembly {
   /** Appends the new bytes. */
   #append(at: 0 | 1, captured: Captured): void {
     const side = this.#sides[at];
-    const { data, cut, frame } = captured;
+    const { data, segment, frame } = captured;
     const old = -distance(side.next!, startOf(captured));
     if (old >= sizeOf(captured)) return;
     const fresh = data.subarray(Math.min(old, data.length));
@@ -126,7 +124,7 @@ export class Reassembly {
       side.bytes += fresh.length;
       this.#keep(at, frame, fresh);
     }
-    const lost = cut - Math.max(0, old - data.length);
+    const lost = segment.cut - Math.max(0, old - data.length);
     if (lost > 0) this.#skip(at, lost, frame);
   }
 
