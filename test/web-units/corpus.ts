@@ -401,6 +401,13 @@ export const VARIANTS: readonly Sample[] = Object.entries({
   'OSPF hello with a digest': ospfFrame(withDigest(ospfHello(0x02, '2.2.2.2'), '0102030405060708'.repeat(2))),
   'spanning tree per VLAN': llc('01:00:0c:cc:cc:cd', PC1, pvst),
   'tagged spanning tree per VLAN': eth('01:00:0c:cc:cc:cd', PC1, 0x8100, tagged(pvst)),
+  'last fragment of IPv6': eth(
+    PC2,
+    PC1,
+    0x86dd,
+    all('6ab12345 0010 2c40', ...SIX, '1100 05a8 00000001', text('the end.')),
+  ),
+  'BGP withdrawal': ipFrame(tcp([179, 40_004], 0x18, bgp(2, all(u16(4), '18 c00002', u16(0))))),
   'tagged CDP': eth('01:00:0c:cc:cc:cc', PC1, 0x8100, tagged(all('aaaa03 00000c 2000', cdp()))),
 }).map(([sample, bytes]) => ({ name: sample, link: 1, bytes }));
 

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { findProgram } from '../../src/host/processes/program-path.ts';
 import { decode } from '../../src/web/capture/decode/decode.ts';
+import { filterOf } from '../../src/web/capture/filter.ts';
 import { seeded } from '../seeded.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { CORPUS, eth, ipFrame, name, PC1, PC2, pcapOf, tcp, u16, udp, VARIANTS } from './corpus.ts';
@@ -39,6 +40,30 @@ test('protocol, source and target of each frame are those of tshark', async (t) 
     });
     assert.deepEqual(ours, said);
   }
+});
+
+/** Bytes are shown without the colons between them. */
+const isBytes = (value: string): boolean => /^([\da-f]{2}:)+[\da-f]{2}$/.test(value) && value.length !== 17;
+
+test('filters compare the values that tshark compares', async (t) => {
+  if ((await findProgram('tshark')) === undefined) return t.skip('tshark is not installed');
+  const missed: string[] = [];
+  const directory = await scratchDirectory(t);
+  for (const link of new Set(SAMPLES.map((sample) => sample.link))) {
+    const samples = SAMPLES.filter((sample) => sample.link === link);
+    const file = join(directory, `${link}.pcap`);
+    await writeFile(file, pcapOf(samples, link));
+    const { stdout } = await run('tshark', ['-n', '-T', 'pdml', '-r', file], { maxBuffer: 1 << 26 });
+    for (const [index, theirs] of stdout.split('<packet>').slice(1).entries()) {
+      const { name, bytes } = samples[index]!;
+      const packet = decode(bytes, link);
+      const keys = new Set<string | undefined>(packet.layers.flatMap(({ fields }) => fields.map(({ key }) => key)));
+      for (const [, key, value] of theirs.matchAll(/<field name="([^"]+)".* show="([^"]+)"/g))
+        if (keys.has(key) && !isBytes(value!) && !filterOf(`${key} == "${value}"`)!(packet))
+          missed.push(`${name}: ${key} == ${value}`);
+    }
+  }
+  assert.deepEqual(missed, []);
 });
 
 test('what is in the frames is said, and fields lie where they were read', () => {

@@ -26,6 +26,17 @@ test('a filter shows what it says', () => {
   assert.deepEqual(names('"www.example" or "10.0.0.9"').slice(0, 3), ['DHCP ack', 'DNS query', 'DNS response']);
   assert.deepEqual(names('lldp.tlv.system.name contains r1'), ['LLDP']);
   assert.deepEqual(names('fr.dlci == 102'), ['Frame Relay with IPv4', 'Frame Relay of the IETF with IPv4']);
+  for (const [text, found] of [
+    ['stp.hello == 2 and stp.version == 2', 'rapid spanning tree'],
+    ['stp.root.hw == 00:50:79:66:68:00 and stp.max_age >= 20 and stp.version == 0', 'spanning tree'],
+    ['vrrp.version == 2', 'VRRP 2'],
+    ['ip.version == 4 and ip.hdr_len > 20', 'IPv4 with options'],
+    ['tcp.hdr_len == 20 and tcp.flags == 2', 'TCP SYN'],
+    ['bgp.nlri_prefix == 192.0.2.0/24', 'BGP update'],
+    ['dns.qry.name == PC1.local', 'multicast DNS'],
+    ['ip.frag_offset == 185', 'second fragment'],
+  ] as const)
+    assert.deepEqual(names(text), [found], text);
   assert.ok(names('ip.addr != 10.0.0.1').every((name) => !['UDP', 'TCP SYN'].includes(name)));
   assert.equal(names('eth.addr == 00:50:79:66:68:00').includes('ARP request'), true);
   assert.deepEqual(names('neighbors'), []);

@@ -182,7 +182,11 @@ function comparison(name: string, operator: string, wanted: string): Filter {
   const test = testOf(operator === '!=' ? '==' : operator, wanted);
   return ({ layers }) => {
     const fields = layers.flatMap((layer) => layer.fields.filter(({ key }) => key !== undefined && keys.includes(key)));
-    const isFound = fields.some(({ text, value }) => test(text.toLowerCase(), value));
+    const isFound = fields.some(({ text, value }) =>
+      typeof value === 'string'
+        ? test(text.toLowerCase(), undefined) || test(value.toLowerCase(), undefined)
+        : test(text.toLowerCase(), value),
+    );
     return operator === '!=' ? fields.length > 0 && !isFound : isFound;
   };
 }

@@ -1,4 +1,5 @@
 // Border Gateway Protocol (RFC 4271). A segment may hold several messages.
+import type { FieldName } from './field-names.ts';
 import { named, type Part } from './packet-part.ts';
 
 const TYPES: Readonly<Record<number, string>> = {
@@ -48,21 +49,22 @@ function open(body: Part): string {
 }
 
 function update(body: Part): string {
-  const withdrawn = prefixes(body.atMost(body.u16('Length of withdrawn routes')), 'Withdrawn');
+  const withdrawn = prefixes(body.atMost(body.u16('Length of withdrawn routes')), 'Withdrawn', 'bgp.withdrawn_prefix');
   attributes(body.atMost(body.u16('Length of attributes')));
-  const reached = prefixes(body, 'Reachable');
+  const reached = prefixes(body, 'Reachable', 'bgp.nlri_prefix');
   const shown = reached.slice(0, 4).join(' ');
   return `${withdrawn.length > 0 ? ` ${withdrawn.length} withdrawn` : ''}${reached.length > 0 ? ` ${shown}` : ''}`;
 }
 
-function prefixes(part: Part, label: string): string[] {
+function prefixes(part: Part, label: string, key: FieldName): string[] {
   const found: string[] = [];
   while (part.left > 0 && found.length < MOST_PREFIXES) {
     const bits = part.u8();
     if (bits > 32) return found;
     const bytes = part.raw(Math.ceil(bits / 8));
-    const text = `${[...bytes, 0, 0, 0, 0].slice(0, 4).join('.')}/${bits}`;
-    part.note(label, text, 'bgp.nlri_prefix', bytes.length + 1);
+    const address = [...bytes, 0, 0, 0, 0].slice(0, 4).join('.');
+    const text = `${address}/${bits}`;
+    part.note(label, text, key, bytes.length + 1, address);
     found.push(text);
   }
   return found;

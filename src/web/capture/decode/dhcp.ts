@@ -1,7 +1,7 @@
 // DHCP and BOOTP (RFC 2131, RFC 2132).
 import { hex, ip4Text, named, type Part } from './packet-part.ts';
 
-const COOKIE = 0x63825363;
+const COOKIE = '99.130.83.99';
 const END = 255;
 const TYPES: Readonly<Record<number, string>> = {
   1: 'discover',
@@ -50,7 +50,7 @@ export function dhcp(part: Part): void {
   part.text(64, 'Server name', 'dhcp.server');
   part.text(128, 'Boot file name', 'dhcp.file');
   packet.info = `${operation === 2 ? 'reply' : 'request'}, transaction ${hex(8)(id)}`;
-  if (part.left < 4 || part.u32('Magic cookie', 'dhcp.cookie', hex(8)) !== COOKIE) return;
+  if (part.left < 4 || part.ip4('Magic cookie', 'dhcp.cookie') !== COOKIE) return;
   while (part.left > 0) {
     const code = part.u8();
     if (code === END) return;

@@ -51,7 +51,7 @@ export function dns(part: Part, protocol: 'DNS' | 'MDNS'): void {
     const name = nameAt(part, begin);
     const type = part.u16();
     part.u16();
-    part.note('Question', `${typeText(type)} ${name}`, 'dns.qry.name', part.at - from);
+    part.note('Question', `${typeText(type)} ${name}`, 'dns.qry.name', part.at - from, name);
     said.push(`${typeText(type)} ${name}`);
     packet.info = infoOf(flags, id, said);
   }

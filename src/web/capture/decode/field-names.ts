@@ -3,7 +3,7 @@
 /** The fields of each protocol. */
 const FIELDS = {
   arp: 'dst.hw_mac dst.proto_ipv4 hw.size hw.type opcode proto.size proto.type src.hw_mac src.proto_ipv4',
-  bgp: 'length marker nlri_prefix notify.major_error notify.minor_error open.holdtime open.identifier open.myas open.opt.len open.version type update.path_attribute.next_hop',
+  bgp: 'length marker nlri_prefix notify.major_error notify.minor_error open.holdtime open.identifier open.myas open.opt.len open.version type update.path_attribute.next_hop withdrawn_prefix',
   cdp: 'capabilities checksum deviceid duplex native_vlan platform portid software_version ttl version vtp_management_domain',
   cdpcp: '',
   chap: '',
@@ -18,9 +18,9 @@ const FIELDS = {
   icmp: 'checksum code ident redir_gw seq type',
   icmpv6:
     'checksum code echo.identifier echo.sequence_number flags nd.ra.cur_hop_limit nd.ra.flag nd.ra.router_lifetime nd.target_address opt.linkaddr type',
-  ip: 'checksum dsfield dst flags id len options proto src ttl version',
+  ip: 'checksum dsfield dst flags frag_offset hdr_len id len options proto src ttl version',
   ipcp: '',
-  ipv6: 'dst ext flow fraghdr fraghdr.ident hlim nxt plen src',
+  ipv6: 'dst ext flow fraghdr.ident fraghdr.offset hlim nxt plen src tclass version',
   ipv6cp: '',
   lcp: '',
   llc: 'control dsap oui pid ssap',
@@ -37,7 +37,7 @@ const FIELDS = {
   tcp: 'ack_raw checksum dstport flags hdr_len options seq_raw srcport urgent_pointer window_size_value',
   udp: 'checksum dstport length srcport',
   vlan: 'etype id len priority',
-  vrrp: 'addr_count adver_int auth_type checksum ip_addr ipv6_addr prio version virt_rtr_id',
+  vrrp: 'addr_count adver_int auth_type checksum ip_addr ipv6_addr prio short_adver_int type version virt_rtr_id',
 } as const;
 
 type Split<Text extends string> = Text extends `${infer One} ${infer Rest}` ? One | Split<Rest> : Text;

@@ -1,8 +1,11 @@
 // IP protocol numbers and names.
-import type { Part } from './packet-part.ts';
+import type { Part, Show } from './packet-part.ts';
 
 /** Decodes the payload of an IP header. */
 export type Transport = (part: Part, protocol: number) => void;
+
+/** Shows a fragment offset, which counts units of 8 bytes. */
+export const offsetText: Show<number> = (units) => (units === 0 ? '0' : `${units} (byte ${units * 8})`);
 
 const NAMES: Readonly<Record<number, string>> = {
   0: 'Hop-by-hop options',

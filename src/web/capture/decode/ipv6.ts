@@ -1,5 +1,5 @@
 // Internet Protocol, version 6 (RFC 8200). Extension headers are skipped.
-import { type Transport, transportName } from './ip-protocols.ts';
+import { offsetText, type Transport, transportName } from './ip-protocols.ts';
 import { hex, type Part } from './packet-part.ts';
 
 const FRAGMENT = 44;
@@ -10,7 +10,10 @@ export function ipv6(part: Part, transport: Transport): void {
   const { packet } = part;
   part.begin('ipv6', 'IPv6');
   packet.says('IPv6', '');
-  part.u32('Version, class, flow', 'ipv6.flow', hex(8));
+  const first = part.u32();
+  part.noteNumber('Version', first >>> 28, 'ipv6.version', 4);
+  part.noteNumber('Traffic class', (first >>> 20) & 0xff, 'ipv6.tclass', 4, hex(2));
+  part.noteNumber('Flow label', first & 0xfffff, 'ipv6.flow', 4, hex(5));
   const length = part.u16('Payload length', 'ipv6.plen');
   let next = part.u8('Next header', 'ipv6.nxt', (value) => `${transportName(value)} (${value})`);
   part.u8('Hop limit', 'ipv6.hlim');
@@ -25,7 +28,9 @@ export function ipv6(part: Part, transport: Transport): void {
     } else if (next === FRAGMENT) {
       next = rest.u8();
       rest.skip(1);
-      offset = rest.u16('Fragment', 'ipv6.fraghdr', (value) => `offset ${value & 0xfff8}`) & 0xfff8;
+      const units = rest.u16() >> 3;
+      offset = units * 8;
+      rest.noteNumber('Fragment offset', units, 'ipv6.fraghdr.offset', 2, offsetText);
       rest.u32('Identification', 'ipv6.fraghdr.ident', hex(8));
       if (offset > 0) {
         packet.info = `fragment of ${transportName(next)} at ${offset}`;

@@ -82,6 +82,6 @@ function lsaHeader(part: Part): number {
   part.u16();
   const length = part.u16();
   const text = `${LSAS[type] ?? `type ${type}`} ${id} of ${router}, sequence ${hex(8)(sequence)}`;
-  part.note('LSA', text, 'ospf.lsa', part.at - from);
+  part.note('LSA', text, 'ospf.lsa', part.at - from, type);
   return length;
 }

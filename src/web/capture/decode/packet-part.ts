@@ -6,8 +6,8 @@ export interface Field {
   key?: FieldName;
   label: string;
   text: string;
-  /** Set for numbers. */
-  value?: number;
+  /** What filters compare besides the text: always that of Wireshark. */
+  value?: number | string;
   from: number;
   to: number;
 }
@@ -179,12 +179,17 @@ export class Part {
   }
 
   /** Adds a field for the last `bytes` bytes. */
-  note(label: string, text: string, key?: FieldName, bytes = 0, value = Number(text)): void {
+  note(label: string, text: string, key?: FieldName, bytes = 0, value?: number | string): void {
     if (++this.packet.fields > MOST_FIELDS) throw CUT_OFF;
     const field: Field = { label, text, from: this.at - bytes, to: this.at };
     if (key !== undefined) field.key = key;
-    if (Number.isFinite(value)) field.value = value;
+    if (value !== undefined) field.value = value;
     this.#layer?.fields.push(field);
+  }
+
+  /** Adds a number as a field, computed from the last `bytes` bytes. */
+  noteNumber(label: string, value: number, key?: FieldName, bytes = 0, show: Show<number> = plain): void {
+    this.note(label, show(value), key, bytes, value);
   }
 
   #number(bytes: 1 | 2 | 3 | 4): number {
@@ -199,9 +204,9 @@ export class Part {
   }
 
   /** Reads a big-endian number. With a label it becomes a field. */
-  number(bytes: 1 | 2 | 3 | 4, label?: string, key?: FieldName, show: Show<number> = plain): number {
+  number(bytes: 1 | 2 | 3 | 4, label?: string, key?: FieldName, show?: Show<number>): number {
     const value = this.#number(bytes);
-    if (label !== undefined) this.note(label, show(value), key, bytes, value);
+    if (label !== undefined) this.noteNumber(label, value, key, bytes, show);
     return value;
   }
 

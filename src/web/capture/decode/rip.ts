@@ -27,7 +27,7 @@ export function rip(part: Part): void {
     const hop = entry.ip4();
     const metric = entry.u32();
     const text = version === 2 ? `${network} ${mask} by ${hop}, metric ${metric}` : `${network}, metric ${metric}`;
-    entry.note('Route', text, 'rip.ip', ENTRY_BYTES);
+    entry.note('Route', text, 'rip.ip', ENTRY_BYTES, network);
   }
   packet.info += `, ${count} routes`;
 }
@@ -46,7 +46,7 @@ export function ripng(part: Part): void {
     const network = entry.ip6();
     entry.u16();
     const bits = entry.u8();
-    entry.note('Route', `${network}/${bits}, metric ${entry.u8()}`, 'ripng.rte.ipv6_prefix', ENTRY_BYTES);
+    entry.note('Route', `${network}/${bits}, metric ${entry.u8()}`, 'ripng.rte.ipv6_prefix', ENTRY_BYTES, network);
   }
   packet.info += `, ${count} routes`;
 }

@@ -91,14 +91,14 @@ export function frameRelay(part: Part): void {
   part.begin('fr', 'Frame Relay');
   const address = part.u16();
   const dlci = ((address >> 6) & 0x3f0) | ((address >> 4) & 15);
-  part.note('DLCI', String(dlci), 'fr.dlci', 2);
+  part.noteNumber('DLCI', dlci, 'fr.dlci', 2);
   const bits = { FECN: address & 8, BECN: address & 4, DE: address & 2 };
   part.note(
     'Congestion',
     Object.keys(bits)
       .filter((name) => bits[name as 'DE'])
       .join(', ') || 'none',
-    'fr.control',
+    undefined,
     2,
   );
   packet.says('FR', `DLCI ${dlci}`);

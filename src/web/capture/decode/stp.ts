@@ -30,7 +30,7 @@ export function stp(part: Part): void {
     ['Hello time', 'stp.hello'],
     ['Forward delay', 'stp.forward'],
   ] as const) {
-    part.u16(label, key, (value) => `${value / 256} s`);
+    part.noteNumber(label, part.u16() / 256, key, 2, (value) => `${value} s`);
   }
   const change = flags & 1 ? ' topology change,' : '';
   packet.info = `${TYPES[type] ?? type},${change} root ${root} cost ${cost}, bridge ${own} port ${hex(4)(port)}`;
@@ -39,7 +39,7 @@ export function stp(part: Part): void {
 function bridge(part: Part, label: string, key: FieldName): string {
   const priority = part.u16();
   const address = part.mac();
-  part.note(label, `${priority} / ${address}`, key, 8);
+  part.note(label, `${priority} / ${address}`, key, 8, address);
   return `${priority}/${address}`;
 }
 

@@ -17,8 +17,11 @@ export function tcp(part: Part): void {
   packet.info = `${from} > ${to}`;
   const sequence = part.u32('Sequence', 'tcp.seq_raw');
   const acknowledged = part.u32('Acknowledgement', 'tcp.ack_raw');
-  const headerBytes = (part.u8('Header length', 'tcp.hdr_len', (value) => `${(value >> 4) * 4} bytes`) >> 4) * 4;
-  const bits = part.u8('Flags', 'tcp.flags', flagText);
+  const first = part.u8();
+  const headerBytes = (first >> 4) * 4;
+  part.noteNumber('Header length', headerBytes, 'tcp.hdr_len', 1, (value) => `${value} bytes`);
+  const bits = part.u8();
+  part.noteNumber('Flags', ((first & 15) << 8) | bits, 'tcp.flags', 2, flagText);
   const window = part.u16('Window', 'tcp.window_size_value');
   part.u16('Checksum', 'tcp.checksum', hex(4));
   part.u16('Urgent pointer', 'tcp.urgent_pointer');

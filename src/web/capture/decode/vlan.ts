@@ -5,8 +5,8 @@ import type { Part } from './packet-part.ts';
 export function vlan(part: Part, name: string, payload: Payload): void {
   part.begin('vlan', name);
   const tag = part.u16();
-  part.note('Priority', String(tag >> 13), 'vlan.priority', 2);
-  part.note('VLAN', String(tag & 0xfff), 'vlan.id', 2);
+  part.noteNumber('Priority', tag >> 13, 'vlan.priority', 2);
+  part.noteNumber('VLAN', tag & 0xfff, 'vlan.id', 2);
   part.packet.says('VLAN', `VLAN ${tag & 0xfff}`);
   typed(part, 'vlan.etype', 'vlan.len', payload);
 }

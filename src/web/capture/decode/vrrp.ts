@@ -7,7 +7,10 @@ export function vrrp(part: Part): void {
   const { packet } = part;
   part.begin('vrrp', 'VRRP');
   packet.says('VRRP', '');
-  const version = part.u8('Version and type', 'vrrp.version', (value) => `${value >> 4}, ${value & 15}`) >> 4;
+  const first = part.u8();
+  const version = first >> 4;
+  part.noteNumber('Version', version, 'vrrp.version', 1);
+  part.noteNumber('Type', first & 15, 'vrrp.type', 1);
   const group = part.u8('Virtual router', 'vrrp.virt_rtr_id');
   const priority = part.u8('Priority', 'vrrp.prio');
   const count = part.u8('Addresses', 'vrrp.addr_count');
@@ -15,7 +18,15 @@ export function vrrp(part: Part): void {
   if (version < 3) {
     part.u8('Authentication', 'vrrp.auth_type');
     part.u8('Interval', 'vrrp.adver_int', (value) => `${value} s`);
-  } else part.u16('Interval', 'vrrp.adver_int', (value) => `${(value & 0xfff) / 100} s`);
+  } else {
+    part.noteNumber(
+      'Interval',
+      part.u16() & 0xfff,
+      'vrrp.short_adver_int',
+      2,
+      (value) => `${value} (${value / 100} s)`,
+    );
+  }
   part.u16('Checksum', 'vrrp.checksum', hex(4));
   const isLong = part.left >= count * 16 && version >= 3;
   for (let index = 0; index < Math.min(count, MOST_ADDRESSES); index++) {
