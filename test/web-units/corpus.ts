@@ -118,6 +118,17 @@ const response = all(
 );
 
 const stpBody = all('00', '8000', PC1, u32(4), '8001', PC2, '8002', u16(256, 20 * 256, 2 * 256, 15 * 256));
+const hsrp2 = (version: number, address: Buffer): Buffer<ArrayBuffer> =>
+  udp(
+    '10.0.0.1',
+    '224.0.0.102',
+    [1985, 1985],
+    all('01 28 02 00 06', Buffer.from([version]), u16(1), PC1, u32(120, 3000, 10_000), address),
+    1,
+  );
+const rip2 = (...entries: Buffer[]): Buffer<ArrayBuffer> =>
+  udp('10.0.0.1', '224.0.0.9', [520, 520], all('0202 0000', ...entries), 1);
+const ripRoute = all('0002 0000', ip('10.1.0.0'), ip('255.255.0.0'), ip('0.0.0.0'), u32(1));
 const pvst = all('aaaa03 00000c 010b 0000 00 00', stpBody, '00 0000 0002 000a');
 /** Behind a tag of VLAN 10, with its length. */
 const tagged = (payload: Buffer): Buffer<ArrayBuffer> => all(u16(10, payload.length), payload);
@@ -331,18 +342,7 @@ export const CORPUS: readonly Sample[] = [
   [
     'HSRP 2',
     1,
-    eth(
-      '01:00:5e:00:00:66',
-      '00:00:0c:9f:f0:01',
-      0x800,
-      udp(
-        '10.0.0.1',
-        '224.0.0.102',
-        [1985, 1985],
-        all('01 28 02 00 06 04', u16(1), PC1, u32(120, 3000, 10_000), ip('10.0.0.254'), Buffer.alloc(12)),
-        1,
-      ),
-    ),
+    eth('01:00:5e:00:00:66', '00:00:0c:9f:f0:01', 0x800, hsrp2(4, all(ip('10.0.0.254'), Buffer.alloc(12)))),
   ],
   [
     'RIP 1',
@@ -351,19 +351,7 @@ export const CORPUS: readonly Sample[] = [
       udp('10.0.0.1', '255.255.255.255', [520, 520], all('0201 0000 0002 0000', ip('10.1.0.0'), u32(0, 0, 1)), 1),
     ),
   ],
-  [
-    'RIP 2',
-    1,
-    ipFrame(
-      udp(
-        '10.0.0.1',
-        '224.0.0.9',
-        [520, 520],
-        all('0202 0000 0002 0000', ip('10.1.0.0'), ip('255.255.0.0'), ip('0.0.0.0'), u32(1)),
-        1,
-      ),
-    ),
-  ],
+  ['RIP 2', 1, ipFrame(rip2(ripRoute))],
   ['RIPng', 1, eth('33:33:00:00:00:09', PC1, 0x86dd, ripng())],
   ['EIGRP hello', 1, eth('01:00:5e:00:00:0a', PC1, 0x800, eigrp(5, hex('0001 000c 01 00 01 00 00 00 000f')))],
   ['EIGRP update', 1, eth('01:00:5e:00:00:0a', PC1, 0x800, eigrp(1, Buffer.alloc(0)))],
@@ -408,6 +396,17 @@ export const VARIANTS: readonly Sample[] = Object.entries({
     all('6ab12345 0010 2c40', ...SIX, '1100 05a8 00000001', text('the end.')),
   ),
   'BGP withdrawal': ipFrame(tcp([179, 40_004], 0x18, bgp(2, all(u16(4), '18 c00002', u16(0))))),
+  'HSRP 2 for IPv6': ipFrame(hsrp2(6, hex('fe80 0000 0000 0000 0005 73ff fea0 0001'))),
+  'RIP 2 with a password': ipFrame(rip2(all('ffff 0002', text('secret', 16)), ripRoute)),
+  'RIP 2 with a digest of 64 bytes': ipFrame(
+    rip2(all('ffff 0003 002c 01 44', u32(1, 0, 0)), ripRoute, all('ffff 0001', Buffer.alloc(64, 0xab))),
+  ),
+  'BGP keepalives in number': ipFrame(
+    tcp([40_005, 179], 0x18, all(...Array<Buffer>(60).fill(bgp(4, Buffer.alloc(0))), bgp(3, hex('0602')))),
+  ),
+  'BGP withdrawals in number': ipFrame(
+    tcp([179, 40_006], 0x18, bgp(2, all(u16(4 * 300), ...Array<string>(300).fill('18 c00002'), u16(0)))),
+  ),
   'tagged CDP': eth('01:00:0c:cc:cc:cc', PC1, 0x8100, tagged(all('aaaa03 00000c 2000', cdp()))),
 }).map(([sample, bytes]) => ({ name: sample, link: 1, bytes }));
 

@@ -10,31 +10,26 @@ const TYPES: Readonly<Record<number, string>> = {
   5: 'route refresh',
 };
 const HEADER_BYTES = 19;
-const MOST_MESSAGES = 50;
-const MOST_PREFIXES = 100;
 
 export function bgp(part: Part): void {
   const { packet } = part;
-  const said: string[] = [];
-  for (let count = 0; part.left >= HEADER_BYTES && count < MOST_MESSAGES; count++) {
+  while (part.left >= HEADER_BYTES) {
     // Without the marker, the message began in an earlier segment.
     if (!Array.from({ length: 16 }, (_, index) => part.peek(index)).every((byte) => byte === 255)) return;
     part.begin('bgp', 'BGP');
     part.hex(16, 'Marker', 'bgp.marker');
     const length = part.u16('Length', 'bgp.length');
     const type = part.u8('Message type', 'bgp.type', named(TYPES));
-    said.push(TYPES[type] ?? `type ${type}`);
-    packet.says('BGP', said.join(', '));
+    if (packet.protocol !== 'BGP') packet.says('BGP', '');
+    packet.adds(TYPES[type] ?? `type ${type}`);
     if (length < HEADER_BYTES) return;
     const body = part.atMost(length - HEADER_BYTES);
     part.close();
-    if (type === 1) said[said.length - 1] += open(body);
-    else if (type === 2) said[said.length - 1] += update(body);
+    if (type === 1) packet.info += open(body);
+    else if (type === 2) packet.info += update(body);
     else if (type === 3) {
-      said[said.length - 1] +=
-        ` error ${body.u8('Error', 'bgp.notify.major_error')}/${body.u8('Suberror', 'bgp.notify.minor_error')}`;
+      packet.info += ` error ${body.u8('Error', 'bgp.notify.major_error')}/${body.u8('Suberror', 'bgp.notify.minor_error')}`;
     }
-    packet.info = said.join(', ');
   }
 }
 
@@ -58,7 +53,7 @@ function update(body: Part): string {
 
 function prefixes(part: Part, label: string, key: FieldName): string[] {
   const found: string[] = [];
-  while (part.left > 0 && found.length < MOST_PREFIXES) {
+  while (part.left > 0) {
     const bits = part.u8();
     if (bits > 32) return found;
     const bytes = part.raw(Math.ceil(bits / 8));

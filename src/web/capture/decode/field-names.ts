@@ -14,7 +14,7 @@ const FIELDS = {
   eth: 'dst len src type',
   fr: 'chdlctype control dlci nlpid snap.oui snap.pid',
   hsrp: 'auth_data group hellotime holdtime opcode priority state version virt_ip',
-  hsrp2: 'group hellotime holdtime identifier ipversion opcode priority state version virt_ip',
+  hsrp2: 'group hellotime holdtime identifier ipversion opcode priority state version virt_ip virt_ip_v6',
   icmp: 'checksum code ident redir_gw seq type',
   icmpv6:
     'checksum code echo.identifier echo.sequence_number flags nd.ra.cur_hop_limit nd.ra.flag nd.ra.router_lifetime nd.target_address opt.linkaddr type',

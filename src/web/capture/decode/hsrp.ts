@@ -59,13 +59,14 @@ function version2(part: Part): void {
     body.u8('Version', 'hsrp2.version');
     const operation = body.u8('Operation', 'hsrp2.opcode', named(OPERATIONS));
     const state = body.u8('State', 'hsrp2.state', named(STATES2));
-    body.u8('Address family', 'hsrp2.ipversion');
+    const family = body.u8('Address family', 'hsrp2.ipversion');
     const group = body.u16('Group', 'hsrp2.group');
     body.mac('Identifier', 'hsrp2.identifier');
     const priority = body.u32('Priority', 'hsrp2.priority');
     body.u32('Hello time', 'hsrp2.hellotime', (value) => `${value} ms`);
     body.u32('Hold time', 'hsrp2.holdtime', (value) => `${value} ms`);
-    const address = body.ip4('Virtual address', 'hsrp2.virt_ip');
+    const address =
+      family === 6 ? body.ip6('Virtual address', 'hsrp2.virt_ip_v6') : body.ip4('Virtual address', 'hsrp2.virt_ip');
     packet.info = `${OPERATIONS[operation] ?? `operation ${operation}`}, ${STATES2[state] ?? `state ${state}`}, group ${group}, priority ${priority}, ${address}`;
   }
 }

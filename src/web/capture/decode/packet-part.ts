@@ -24,8 +24,8 @@ export interface Layer {
 /** Thrown by reads beyond the end; caught where decoding starts. */
 export const CUT_OFF = Symbol('cut off');
 
-/** Most layers per packet, as a guard against endlessly nested tunnels. */
-const MOST_LAYERS = 24;
+/** Most layers around a layer, as a guard against endlessly nested tunnels. */
+const MOST_NESTED = 24;
 /** Most fields per packet. */
 const MOST_FIELDS = 2000;
 
@@ -104,6 +104,8 @@ export class Part {
   /** The end on the link, which a capture with a snap length may not have kept. */
   readonly sentEnd: number;
   #layer: Layer | undefined;
+  /** Number of parts around this one; each layer inside another has a part of its own. */
+  #depth = 0;
 
   constructor(packet: Packet, at = 0, end = packet.bytes.length, sentEnd = end) {
     this.packet = packet;
@@ -124,7 +126,7 @@ export class Part {
   /** Starts a layer; the fields read from now on belong to it. */
   begin(key: Protocol, name: string): this {
     const { layers } = this.packet;
-    if (layers.length >= MOST_LAYERS) throw CUT_OFF;
+    if (this.#depth >= MOST_NESTED) throw CUT_OFF;
     this.#layer = { key, name, from: this.at, to: this.end, fields: [] };
     layers.push(this.#layer);
     return this;
@@ -144,6 +146,7 @@ export class Part {
     this.#need(length);
     const part = new Part(this.packet, this.at, this.at + length, sentEnd);
     part.#layer = this.#layer;
+    part.#depth = this.#depth + 1;
     this.at += length;
     return part;
   }

@@ -4,6 +4,8 @@ import { named, type Part } from './packet-part.ts';
 const COMMANDS: Readonly<Record<number, string>> = { 1: 'request', 2: 'response' };
 const ENTRY_BYTES = 20;
 const AUTHENTICATION = 0xffff;
+/** The digest behind the routes (RFC 2082, RFC 4822), of any length. */
+const TRAILER = 1;
 
 export function rip(part: Part): void {
   const { packet } = part;
@@ -14,14 +16,14 @@ export function rip(part: Part): void {
   packet.says(version === 1 ? 'RIPv1' : version === 2 ? 'RIPv2' : 'RIP', COMMANDS[command] ?? `command ${command}`);
   part.skip(2);
   let count = 0;
-  for (; part.left >= ENTRY_BYTES; count++) {
-    const entry = part.take(ENTRY_BYTES);
-    const family = entry.u16();
-    if (family === AUTHENTICATION) {
-      entry.hex(entry.left, 'Authentication', 'rip.auth');
+  while (part.left >= ENTRY_BYTES) {
+    if (part.peek16() === AUTHENTICATION) {
+      part.hex(part.peek16(2) === TRAILER ? part.left : ENTRY_BYTES, 'Authentication', 'rip.auth');
       continue;
     }
-    entry.u16();
+    count += 1;
+    const entry = part.take(ENTRY_BYTES);
+    entry.skip(4);
     const network = entry.ip4();
     const mask = entry.ip4();
     const hop = entry.ip4();
