@@ -9,6 +9,7 @@ import { LabServer } from '../controller/lab-server.ts';
 /** @param keeps false: hosts keep no nodes, as those of other releases do not */
 async function setUp(t: TestContext, { keeps = true } = {}) {
   const { server, project } = await LabServer.withLab(t);
+  const hosts = { keep: keeps };
   const call = async (method: string, path: string, body?: object): Promise<Body> => {
     const { status, json } = await server.call(method, `/v2${path}`, body);
     if (status >= 400) throw Object.assign(new Error(json.message), { status });
@@ -18,7 +19,7 @@ async function setUp(t: TestContext, { keeps = true } = {}) {
     get: (path) => call('GET', path),
     post: (path, body) => call('POST', path, body ?? {}),
     put: (path, body) => call('PUT', path, body),
-    delete: (path) => call('DELETE', keeps ? path : path.replace('?keep=yes', '')),
+    delete: (path) => call('DELETE', hosts.keep ? path : path.replace('?keep=yes', '')),
   };
   const path = `/projects/${project.project_id}`;
   const known = new Map<string, object>();
@@ -30,7 +31,7 @@ async function setUp(t: TestContext, { keeps = true } = {}) {
     otherNames: (names) => named.push(...names),
   });
   const read = (kind: string, id: string): Promise<Body> => call('GET', `${path}/${kind}s/${id}`);
-  return { server, project, path, history, known, named, call, read };
+  return { server, project, path, history, hosts, known, named, call, read };
 }
 
 test('places, names and labels go back and forth, several nodes as one step', async (t) => {
@@ -89,7 +90,7 @@ test('undo and redo that are asked for before the answers have come are counted 
   const counts = (): number[] => [history.undoable.value, history.redoable.value];
   const asked = [history.update([{ kind: 'node', id: node.node_id, fields: { x: 100 } }])];
   assert.deepEqual(counts(), [1, 0]);
-  const turns = [history.undo()];
+  const turns: Promise<unknown>[] = [history.undo()];
   assert.deepEqual(counts(), [0, 1]);
   turns.push(history.redo());
   assert.deepEqual(counts(), [1, 0]);
@@ -351,12 +352,42 @@ test('deleted nodes come back with their links, and go again', async (t) => {
   assert.deepEqual([await ids('node'), await ids('link')], [nodes, [link.link_id]]);
 });
 
+test('a restored node that another user has changed or started since is not deleted again', async (t) => {
+  const { server, project, path, history, known, call, read } = await setUp(t);
+  const pc: Body = await call('POST', `${path}/nodes`, { name: 'PC', node_type: 'vpcs', compute_id: 'local' });
+  const hub = await server.hub(project, 'Hub');
+  for (const node of [pc, hub]) known.set(node.node_id, node);
+  const deleteAndUndo = async (): Promise<void> => {
+    await history.remove([pc, hub].map(({ node_id: id }) => ({ kind: 'node' as const, id })));
+    await history.undo();
+  };
+  await deleteAndUndo();
+  await call('PUT', `${path}/nodes/${pc.node_id}`, { name: 'Core' });
+  await assert.rejects(history.redo(), /another user has changed PC/);
+  assert.deepEqual([(await read('node', pc.node_id)).name, history.redoable.value], ['Core', 0]);
+
+  await deleteAndUndo();
+  await call('POST', `${path}/nodes/${pc.node_id}/start`);
+  await assert.rejects(history.redo(), /PC was started or linked since/);
+  assert.equal((await read('node', pc.node_id)).status, 'started');
+  await read('node', hub.node_id);
+});
+
 test('a deletion that the host does not keep is no step, and is reported', async (t) => {
-  const { server, project, history, known } = await setUp(t, { keeps: false });
+  const { server, project, history, hosts, known } = await setUp(t, { keeps: false });
   const hub = await server.hub(project, 'Foreign');
   known.set(hub.node_id, hub);
   assert.deepEqual(await history.remove([{ kind: 'node', id: hub.node_id }]), ['Foreign']);
   assert.equal(history.undoable.value, 0);
+
+  hosts.keep = true;
+  const other = await server.hub(project, 'Other');
+  known.set(other.node_id, other);
+  await history.remove([{ kind: 'node', id: other.node_id }]);
+  await history.undo();
+  hosts.keep = false;
+  assert.deepEqual(await history.redo(), ['Other']);
+  assert.deepEqual([history.undoable.value, history.redoable.value], [0, 0]);
 });
 
 test('a step of hundreds of changes does not start all its requests at once', async () => {

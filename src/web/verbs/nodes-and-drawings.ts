@@ -36,6 +36,12 @@ function namesOf(nodes: readonly { name: string }[]): string {
   return `${names.join(', ')}${nodes.length > MOST_NAMES ? ' …' : ''}`;
 }
 
+/** Shows the names of nodes that were deleted for good, if there are any. */
+export function noticeGone({ lab }: LabContext, gone: readonly string[]): boolean {
+  if (gone.length > 0) lab.notice.value = WORDS.nodes.removedForGood(namesOf(gone.map((name) => ({ name }))));
+  return gone.length > 0;
+}
+
 /** Deletes selected nodes and drawings. Asks first if nodes run: Undo brings back their disks, but not what is in memory. */
 async function remove(context: LabContext): Promise<void> {
   const { lab, history } = context;
@@ -46,7 +52,7 @@ async function remove(context: LabContext): Promise<void> {
     lab.message.value = WORDS.nodes.lockedOnes(locked.map(({ name }) => name).join(', ') || WORDS.drawings.title);
     return;
   }
-  const { askRemove, countOf, removed, removedForGood } = WORDS.nodes;
+  const { askRemove, countOf, removed } = WORDS.nodes;
   const running = nodes.filter((node) => node.status !== 'stopped' && !alwaysRuns(node));
   const what = nodes.length === 1 ? nodes[0]!.name : countOf(nodes.length);
   if (running.length > 0 && !(await confirmRemoval(what, askRemove(namesOf(running))))) return;
@@ -56,8 +62,7 @@ async function remove(context: LabContext): Promise<void> {
   ];
   void context.remove(async () => {
     const gone = await history.remove(things);
-    if (gone.length > 0) lab.notice.value = removedForGood(namesOf(gone.map((name) => ({ name }))));
-    else if (nodes.length > 0) lab.notice.value = removed(namesOf(nodes));
+    if (!noticeGone(context, gone) && nodes.length > 0) lab.notice.value = removed(namesOf(nodes));
   });
 }
 

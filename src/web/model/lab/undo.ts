@@ -49,14 +49,12 @@ export interface Copy {
 }
 type Step = readonly Part[];
 
-/** Fields to recreate a removed object, which must be unchanged for undoing its creation. The server keeps removed nodes. */
+/** Fields that must be unchanged for undoing the creation of an object; a removed link or drawing is recreated from them. */
 const SUBSTANCE: Readonly<Record<Thing, readonly string[]>> = {
-  node: [],
+  node: ['name', 'x', 'y', 'z', 'label', 'symbol', 'locked', 'status', 'properties'],
   link: ['nodes', 'filters', 'suspend', 'link_style', 'impairments'],
   drawing: ['x', 'y', 'z', 'rotation', 'locked', 'svg'],
 };
-/** Fields that must be unchanged for undoing the copy of a node. */
-const OF_COPY = ['name', 'x', 'y', 'z', 'label', 'symbol', 'locked', 'status', 'properties'];
 const MOST_STEPS = 200;
 
 export interface HistoryOptions {
@@ -179,7 +177,7 @@ export class History {
     const made = await this.#requests.post<Fields>(`${this.#path('node', source)}/duplicate`, body);
     const { name: wanted } = { name: undefined, ...this.#known('node', source) };
     this.#compareNames(wanted, made['name']);
-    return { type: 'copied', kind: 'node', id: idOf('node', made), source, body, object: pick(made, OF_COPY) };
+    return { type: 'copied', kind: 'node', id: idOf('node', made), source, body, object: pick(made, SUBSTANCE.node) };
   }
 
   /**
@@ -215,12 +213,12 @@ export class History {
   }
 
   /** Undoes the last step. @throws Error if another client has changed the object since; Refusal */
-  undo(): Promise<void> {
-    return this.#next(() => this.#turn(this.#done, this.#undone), { undoable: -1, redoable: 1 });
+  async undo(): Promise<void> {
+    await this.#next(() => this.#turn(this.#done, this.#undone), { undoable: -1, redoable: 1 });
   }
 
-  /** Redoes the last undone step. @throws as `undo` does */
-  redo(): Promise<void> {
+  /** Redoes the last undone step. Returns names of nodes as `remove` does. @throws as `undo` does */
+  redo(): Promise<string[]> {
     return this.#next(() => this.#turn(this.#undone, this.#done), { undoable: 1, redoable: -1 });
   }
 
@@ -252,9 +250,10 @@ export class History {
     this.redoable.value = Math.max(0, this.#undone.length + this.#expected.redoable);
   }
 
-  async #turn(from: Step[], to: Step[]): Promise<void> {
+  /** Returns the names of nodes that it deleted for good. */
+  async #turn(from: Step[], to: Step[]): Promise<string[]> {
     const step = from.at(-1);
-    if (!step) return;
+    if (!step) return [];
     try {
       valuesOf(await settled(step, (part) => this.#check(part)));
     } catch (error) {
@@ -263,10 +262,13 @@ export class History {
       throw error;
     }
     const opposite: Part[] = [];
+    const gone: string[] = [];
     const left = new Set(step);
     const turn = async (part: Part): Promise<void> => {
+      const name = this.#name(part.kind, part.id);
       const other = await this.#opposite(part);
       if (other) opposite.push(other);
+      else gone.push(name);
       left.delete(part);
     };
     try {
@@ -280,6 +282,7 @@ export class History {
       if (left.size > 0) from.push([...left]);
       if (opposite.length > 0) to.push(opposite);
     }
+    return gone;
   }
 
   /** @throws ConflictingChange unless the object is as this part left it */
@@ -294,6 +297,9 @@ export class History {
     const name = this.#name(kind, id);
     const now = await this.#stillThere(kind, id);
     if (part.type === 'copied') await this.#checkUnused(part, name);
+    // The same user may have started a restored node.
+    if (part.type === 'made' && kind === 'node' && left['status'] !== (now as Fields)['status'])
+      throw new ConflictingChange(WORDS.undo.used(name));
     // A schedule that ended by itself leaves nothing that ending it could have changed.
     const isOver = kind === 'schedule' && left['plan'] === null && (now as ScheduleNow).state !== 'running';
     if (!isOver && !isSame(alike(left, now as Fields), left)) throw new ConflictingChange(WORDS.undo.overtaken(name));
@@ -346,8 +352,8 @@ export class History {
     }
     if (part.type === 'made') return this.#removed(part.kind, id);
     if (kind === 'node') {
-      await this.#requests.post(`${this.#project}/deleted_nodes/${id}/restore`);
-      return { ...part, type: 'made' };
+      const restored = await this.#requests.post<Fields>(`${this.#project}/deleted_nodes/${id}/restore`);
+      return { ...part, type: 'made', object: pick(restored, SUBSTANCE.node) };
     }
     const made = await this.#requests.post<Fields>(`${this.#project}/${kind}s`, part.object);
     this.#rename(id, idOf(part.kind, made));
