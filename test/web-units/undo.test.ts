@@ -10,6 +10,11 @@ import { LabServer } from '../controller/lab-server.ts';
 async function setUp(t: TestContext, { keeps = true } = {}) {
   const { server, project } = await LabServer.withLab(t);
   const hosts = { keep: keeps };
+  /** The status of all changes instead of the server's answer. */
+  const outage: { status: number | undefined } = { status: undefined };
+  const refuse = (): void => {
+    if (outage.status !== undefined) throw Object.assign(new Error('refused'), { status: outage.status });
+  };
   const call = async (method: string, path: string, body?: object): Promise<Body> => {
     const { status, json } = await server.call(method, `/v2${path}`, body);
     if (status >= 400) throw Object.assign(new Error(json.message), { status });
@@ -18,7 +23,10 @@ async function setUp(t: TestContext, { keeps = true } = {}) {
   const requests: Requests = {
     get: (path) => call('GET', path),
     post: (path, body) => call('POST', path, body ?? {}),
-    put: (path, body) => call('PUT', path, body),
+    put: async (path, body) => {
+      refuse();
+      return call('PUT', path, body);
+    },
     delete: (path) => call('DELETE', hosts.keep ? path : path.replace('?keep=yes', '')),
   };
   const path = `/projects/${project.project_id}`;
@@ -31,7 +39,7 @@ async function setUp(t: TestContext, { keeps = true } = {}) {
     otherNames: (names) => named.push(...names),
   });
   const read = (kind: string, id: string): Promise<Body> => call('GET', `${path}/${kind}s/${id}`);
-  return { server, project, path, history, hosts, known, named, call, read };
+  return { server, project, path, history, hosts, outage, known, named, call, read };
 }
 
 test('places, names and labels go back and forth, several nodes as one step', async (t) => {
@@ -151,6 +159,60 @@ test('what another user has changed or deleted since is not undone, nor half of 
   await call('DELETE', `${path}/drawings/${drawing.drawing_id}`);
   await assert.rejects(history.undo(), /the drawing was deleted/);
   assert.equal(history.undoable.value, 0);
+});
+
+test('what the server cannot reverse any more is dropped; the rest of its step and earlier steps are undone', async (t) => {
+  const { server, project, path, history, known, call, read } = await setUp(t);
+  const nodes: Body[] = [];
+  for (const name of ['One', 'Two', 'Three']) nodes.push(await server.hub(project, name, { x: 0 }));
+  for (const node of nodes) known.set(node.node_id, node);
+  const [one, two, three] = nodes.map(({ node_id }) => node_id as string);
+  await history.update([{ kind: 'node', id: one!, fields: { x: 50 } }]);
+  const drawing = await history.make<Body>('drawing', { svg: '<svg></svg>' });
+  await history.remove([
+    { kind: 'drawing', id: drawing.drawing_id },
+    { kind: 'node', id: three! },
+  ]);
+  known.delete(three!);
+  // Somebody else restores it, and deletes it for good.
+  await call('POST', `${path}/deleted_nodes/${three}/restore`);
+  await call('DELETE', `${path}/nodes/${three}`);
+  await assert.rejects(history.undo(), /Not undone: Three\. node_id: no deleted node/);
+  assert.equal((await call('GET', `${path}/drawings`)).length, 1);
+  assert.deepEqual([history.undoable.value, history.redoable.value], [2, 1]);
+
+  // The port of a deleted link is used by another one now; then a node at its end is deleted.
+  const ends = [one, two].map((node_id) => ({ node_id, adapter_number: 0, port_number: 1 }));
+  const link = await history.make<Body>('link', { nodes: ends });
+  await history.remove([{ kind: 'link', id: link.link_id }]);
+  const others = await call('POST', `${path}/links`, { nodes: ends });
+  await assert.rejects(history.undo(), /Not undone: the link\./);
+  await assert.rejects(history.undo(), /the link was deleted/);
+  await call('DELETE', `${path}/links/${others.link_id}`);
+  const again = await history.make<Body>('link', { nodes: ends });
+  await history.remove([{ kind: 'link', id: again.link_id }]);
+  await call('DELETE', `${path}/nodes/${two}`);
+  await assert.rejects(history.undo(), /Not undone: the link\./);
+  await assert.rejects(history.undo(), /the link was deleted/);
+
+  await history.undo();
+  assert.deepEqual(await call('GET', `${path}/drawings`), []);
+  await history.undo();
+  assert.equal((await read('node', one!)).x, 0);
+});
+
+test('a step that the server did not carry out for another reason can be undone later', async (t) => {
+  const { history, project, server, outage, read } = await setUp(t);
+  const hub = await server.hub(project, 'Hub', { x: 0 });
+  await history.update([{ kind: 'node', id: hub.node_id, fields: { x: 50 } }]);
+  for (const status of [0, 401, 429, 503]) {
+    outage.status = status;
+    await assert.rejects(history.undo(), { status });
+    assert.equal(history.undoable.value, 1);
+  }
+  outage.status = undefined;
+  await history.undo();
+  assert.equal((await read('node', hub.node_id)).x, 0);
 });
 
 test('of a step that failed in part, the part that succeeded can be undone', async (t) => {

@@ -1,14 +1,13 @@
 // Verbs for selected nodes and drawings alike: move, layers, lock, delete.
 import type { LabContext } from '../lab-context.ts';
 import { alwaysRuns } from '../model/lab/abilities.ts';
+import { namesInSentence } from '../model/lab/names-in-sentence.ts';
 import type { Update } from '../model/lab/undo.ts';
 import { confirmRemoval } from '../tasks/dialogs.tsx';
 import { WORDS } from '../words.ts';
 import { inScope, type LabVerb, type Unscoped } from './verb.ts';
 
 const words = WORDS.lab;
-/** Names in a sentence. */
-const MOST_NAMES = 12;
 
 interface Thing {
   kind: 'node' | 'drawing';
@@ -30,15 +29,11 @@ function change(context: LabContext, fields: (thing: Thing) => Update['fields'])
   void context.attempt(() => context.history.update(updates));
 }
 
-/** The first names, for a sentence. */
-function namesOf(nodes: readonly { name: string }[]): string {
-  const names = nodes.slice(0, MOST_NAMES).map(({ name }) => name);
-  return `${names.join(', ')}${nodes.length > MOST_NAMES ? ' …' : ''}`;
-}
+const namesOf = (nodes: readonly { name: string }[]): string => namesInSentence(nodes.map(({ name }) => name));
 
 /** Shows the names of nodes that were deleted for good, if there are any. */
 export function noticeGone({ lab }: LabContext, gone: readonly string[]): boolean {
-  if (gone.length > 0) lab.notice.value = WORDS.nodes.removedForGood(namesOf(gone.map((name) => ({ name }))));
+  if (gone.length > 0) lab.notice.value = WORDS.nodes.removedForGood(namesInSentence(gone));
   return gone.length > 0;
 }
 

@@ -3,8 +3,10 @@
 import { signal } from '@preact/signals';
 import { WORDS } from '../../words.ts';
 import { isSame } from '../browser/same-json.ts';
+import { sentenceOf } from '../server/sentence.ts';
 import { settled, valuesOf } from '../server/settled.ts';
 import type { ScheduleObject } from '../server/types.ts';
+import { namesInSentence } from './names-in-sentence.ts';
 import { isOtherName, type OtherName } from './taken-names.ts';
 import { alike, type Fields, idOf, nameOf, pick, type ScheduleNow, scheduled, type Thing } from './undo-fields.ts';
 
@@ -56,6 +58,8 @@ const SUBSTANCE: Readonly<Record<Thing, readonly string[]>> = {
   drawing: ['x', 'y', 'z', 'rotation', 'locked', 'svg'],
 };
 const MOST_STEPS = 200;
+/** Refusals that stay: the deleted node is not kept any more, a port of the link is used. Repeating them would block earlier steps. */
+const NEVER: readonly unknown[] = [400, 404, 409];
 
 export interface HistoryOptions {
   requests: Requests;
@@ -67,8 +71,10 @@ export interface HistoryOptions {
   otherNames?: (names: readonly OtherName[]) => void;
 }
 
-/** Another client has changed the object of the step. */
+/** The step, or a part of it, can never be reversed, mostly because another client has changed its object. */
 class ConflictingChange extends Error {}
+
+const statusOf = (error: unknown): number | undefined => (error as { status?: number }).status;
 
 export class History {
   /** Number of steps that can be undone and redone, pending ones included, so that fast users need not wait. */
@@ -204,8 +210,9 @@ export class History {
   async #removed(kind: Thing, id: string): Promise<Part | undefined> {
     const path = this.#path(kind, id);
     if (kind === 'node') {
+      const object = { name: this.#name(kind, id) };
       const kept = await this.#requests.delete(`${path}?keep=yes`);
-      return kept === undefined ? undefined : { type: 'removed', kind, id, object: {} };
+      return kept === undefined ? undefined : { type: 'removed', kind, id, object };
     }
     const object = pick(await this.#read(kind, id), SUBSTANCE[kind]);
     await this.#requests.delete(path);
@@ -263,12 +270,18 @@ export class History {
     }
     const opposite: Part[] = [];
     const gone: string[] = [];
+    const refused: { name: string; error: unknown }[] = [];
     const left = new Set(step);
     const turn = async (part: Part): Promise<void> => {
-      const name = this.#name(part.kind, part.id);
-      const other = await this.#opposite(part);
-      if (other) opposite.push(other);
-      else gone.push(name);
+      const name = this.#name(part.kind, part.id, 'object' in part ? part.object : undefined);
+      try {
+        const other = await this.#opposite(part);
+        if (other) opposite.push(other);
+        else gone.push(name);
+      } catch (error) {
+        if (!NEVER.includes(statusOf(error))) throw error;
+        refused.push({ name, error });
+      }
       left.delete(part);
     };
     try {
@@ -282,7 +295,10 @@ export class History {
       if (left.size > 0) from.push([...left]);
       if (opposite.length > 0) to.push(opposite);
     }
-    return gone;
+    const [first] = refused;
+    if (!first) return gone;
+    const names = namesInSentence(refused.map(({ name }) => name));
+    throw new ConflictingChange(WORDS.undo.refused(names, sentenceOf(first.error)));
   }
 
   /** @throws ConflictingChange unless the object is as this part left it */
@@ -305,8 +321,9 @@ export class History {
     if (!isOver && !isSame(alike(left, now as Fields), left)) throw new ConflictingChange(WORDS.undo.overtaken(name));
   }
 
-  #name(kind: Kind, id: string): string {
-    return kind === 'schedule' ? WORDS.undo.things.schedule : nameOf(kind, this.#known(kind, id));
+  /** @param former the object as it was, for one that is gone */
+  #name(kind: Kind, id: string, former?: Fields): string {
+    return kind === 'schedule' ? WORDS.undo.things.schedule : nameOf(kind, this.#known(kind, id) ?? former);
   }
 
   /** @throws ConflictingChange if it was deleted */
@@ -314,7 +331,7 @@ export class History {
     try {
       return await this.#read(kind, id);
     } catch (error) {
-      if ((error as { status?: number }).status !== 404) throw error;
+      if (statusOf(error) !== 404) throw error;
       throw new ConflictingChange(WORDS.undo.gone(this.#name(kind, id)));
     }
   }
