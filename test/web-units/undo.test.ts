@@ -246,6 +246,38 @@ test('what follows from a thing as it is loses nothing that was changed a moment
   assert.deepEqual((await read('node', hub.node_id)).label, hub.label);
 });
 
+test('a change records what the one before it has made, also before its event has come', async (t) => {
+  const { server, project, history, known, read } = await setUp(t);
+  const hub: Body = await server.hub(project, 'Hub', { x: 0, z: 1 });
+  const { node_id: id } = hub;
+  known.set(id, hub);
+  await Promise.all([{ x: 100 }, { z: 1 }, { x: 200 }].map((fields) => history.update([{ kind: 'node', id, fields }])));
+  await Promise.all(
+    [true, false].map((locked) =>
+      history.updateBy([locked ? 'lock' : 'unlock'], [{ kind: 'node', id, fields: { locked } }]),
+    ),
+  );
+  const now = async () => (await read('node', id)) as Body;
+  await history.undo();
+  assert.equal((await now()).locked, true);
+  await history.undo();
+  assert.equal((await now()).locked, false);
+  for (const x of [100, 100, 0]) {
+    await history.undo();
+    assert.equal((await now()).x, x);
+  }
+  // A change right after an undo, too; then the events come, and another user's after them.
+  await history.redo();
+  await history.update([{ kind: 'node', id, fields: { x: 300 } }]);
+  await history.undo();
+  assert.equal((await now()).x, 100);
+  known.set(id, { ...hub, x: 50 });
+  await server.expect(200, 'PUT', `/v2/projects/${project.project_id}/nodes/${id}`, { x: 50 });
+  await history.update([{ kind: 'node', id, fields: { x: 400 } }]);
+  await history.undo();
+  assert.equal((await now()).x, 50);
+});
+
 test('schedules are started and ended again, and those of others stay', async (t) => {
   const { server, project, path, history, call } = await setUp(t);
   const [a, b] = [await server.hub(project, 'A', {}), await server.hub(project, 'B', {})];

@@ -8,7 +8,7 @@ import { settled, valuesOf } from '../server/settled.ts';
 import type { ScheduleObject } from '../server/types.ts';
 import { namesInSentence } from './names-in-sentence.ts';
 import { isOtherName, type OtherName } from './taken-names.ts';
-import { alike, type Fields, idOf, nameOf, pick, type ScheduleNow, scheduled, type Thing } from './undo-fields.ts';
+import { alike, type Fields, idOf, nameOf, pick, scheduled, type Thing } from './undo-fields.ts';
 
 /** The API calls used for changes; paths are below `/v2`. */
 export interface Requests {
@@ -86,6 +86,8 @@ export class History {
   readonly #tellOtherNames: (names: readonly OtherName[]) => void;
   /** Names chosen by the server in the current step. */
   #otherNames: OtherName[] = [];
+  /** The last answer to a change of each object, because an event can come later than the answer. */
+  readonly #answers = new Map<string, Fields>();
   #done: Step[] = [];
   #undone: Step[] = [];
   /** Steps run one after the other. */
@@ -114,9 +116,9 @@ export class History {
       const step: Part[] = [];
       const results = await settled(updates, async ({ kind, id, fields }) => {
         const follows = typeof fields === 'function';
-        const now = (follows ? undefined : this.#known(kind, id)) ?? (await this.#read(kind, id));
-        const wanted = follows ? fields(now as Fields) : fields;
-        const before = alike(wanted, now as Fields);
+        const now = await (follows ? this.#read(kind, id) : this.#now(kind, id, fields));
+        const wanted = follows ? fields(now) : fields;
+        const before = alike(wanted, now);
         const after = await this.#put(kind, id, wanted);
         step.push({ type: 'changed', kind, id, before, after });
         return after;
@@ -129,11 +131,16 @@ export class History {
   /** Like `update`, but made by these requests of the server, which need not be one per change. @throws Refusal */
   updateBy(actions: readonly string[], updates: readonly { kind: Thing; id: string; fields: Fields }[]): Promise<void> {
     return this.#next(async () => {
-      const step = updates.map(({ kind, id, fields }): Part => {
-        const before = alike(fields, { ...this.#known(kind, id) });
-        return { type: 'changed', kind, id, before, after: fields };
+      const step: Part[] = [];
+      const made = new Map<string, Fields>();
+      // Those that were deleted meanwhile are left out.
+      await settled(updates, async ({ kind, id, fields }) => {
+        const now = await this.#now(kind, id, fields);
+        step.push({ type: 'changed', kind, id, before: alike(fields, now), after: fields });
+        made.set(id, { ...now, ...fields });
       });
       for (const action of actions) await this.#requests.post(`${this.#project}/${action}`);
+      for (const [id, object] of made) this.#answers.set(id, object);
       this.#record(step);
     });
   }
@@ -141,8 +148,8 @@ export class History {
   /** Starts a schedule on a link, or ends the running one (`null`). @throws Refusal */
   schedule(id: string, plan: object | null): Promise<void> {
     return this.#next(async () => {
-      const now = (await this.#read('schedule', id)) as ScheduleNow;
-      const before = { plan: now.state === 'running' ? now.plan : null };
+      const now = await this.#read('schedule', id);
+      const before = { plan: now['state'] === 'running' ? now['plan'] : null };
       const after = await this.#put('schedule', id, { plan });
       this.#record([{ type: 'changed', kind: 'schedule', id, before, after }]);
     });
@@ -314,11 +321,11 @@ export class History {
     const now = await this.#stillThere(kind, id);
     if (part.type === 'copied') await this.#checkUnused(part, name);
     // The same user may have started a restored node.
-    if (part.type === 'made' && kind === 'node' && left['status'] !== (now as Fields)['status'])
+    if (part.type === 'made' && kind === 'node' && left['status'] !== now['status'])
       throw new ConflictingChange(WORDS.undo.used(name));
     // A schedule that ended by itself leaves nothing that ending it could have changed.
-    const isOver = kind === 'schedule' && left['plan'] === null && (now as ScheduleNow).state !== 'running';
-    if (!isOver && !isSame(alike(left, now as Fields), left)) throw new ConflictingChange(WORDS.undo.overtaken(name));
+    const isOver = kind === 'schedule' && left['plan'] === null && now['state'] !== 'running';
+    if (!isOver && !isSame(alike(left, now), left)) throw new ConflictingChange(WORDS.undo.overtaken(name));
   }
 
   /** @param former the object as it was, for one that is gone */
@@ -327,7 +334,7 @@ export class History {
   }
 
   /** @throws ConflictingChange if it was deleted */
-  async #stillThere(kind: Kind, id: string): Promise<object> {
+  async #stillThere(kind: Kind, id: string): Promise<Fields> {
     try {
       return await this.#read(kind, id);
     } catch (error) {
@@ -393,9 +400,17 @@ export class History {
     return `${this.#project}/${kind}s/${id}`;
   }
 
-  async #read(kind: Kind, id: string): Promise<object> {
-    if (kind === 'schedule') return scheduled(await this.#requests.get<ScheduleObject>(this.#schedulePath(id)));
-    return this.#requests.get<object>(this.#path(kind, id));
+  /** The object as this page knows it, or as the server has it if these fields are not as they were last answered. */
+  async #now(kind: Thing, id: string, fields: Fields): Promise<Fields> {
+    const known = this.#known(kind, id) as Fields | undefined;
+    const answer = this.#answers.get(id);
+    const isCurrent = known && (!answer || isSame(alike(fields, known), alike(fields, answer)));
+    return isCurrent ? known : this.#read(kind, id);
+  }
+
+  async #read(kind: Kind, id: string): Promise<Fields> {
+    if (kind === 'schedule') return { ...scheduled(await this.#requests.get<ScheduleObject>(this.#schedulePath(id))) };
+    return this.#requests.get<Fields>(this.#path(kind, id));
   }
 
   #compareNames(wanted: unknown, given: unknown): void {
@@ -416,9 +431,10 @@ export class History {
       await this.#requests.delete(path);
       return { plan: null };
     }
-    const answer = await this.#requests.put<object>(this.#path(kind, id), fields);
-    if (kind === 'node') this.#compareNames(fields['name'], (answer as Fields)['name']);
-    const known = alike(fields, answer as Fields);
+    const answer = await this.#requests.put<Fields>(this.#path(kind, id), fields);
+    this.#answers.set(id, answer);
+    if (kind === 'node') this.#compareNames(fields['name'], answer['name']);
+    const known = alike(fields, answer);
     return {
       ...fields,
       ...pick(
