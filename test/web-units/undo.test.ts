@@ -378,6 +378,29 @@ test('copies of nodes with their drawings are one step, which is undone only whi
   assert.equal(history.undoable.value, 0);
 });
 
+test('links of a copy come back with it, with what was changed at their ends', async (t) => {
+  const { server, project, path, history, call } = await setUp(t);
+  const hub: Body = await server.hub(project, 'Hub');
+  const [copy] = (await history.copy([{ source: hub.node_id, body: { x: 200, y: 0 } }], [])).nodes;
+  const nodes = [copy, hub.node_id].map((node_id) => ({ node_id, adapter_number: 0, port_number: 0 }));
+  const { link_id: id } = await history.make<Body>('link', { nodes });
+  const fields = ({ nodes: ends }: Body) => ({
+    nodes: ends.map((end: Body) => ({ ...end, label: { ...end.label, x: 7 } })),
+  });
+  await history.update([{ kind: 'link', id, fields }]);
+  while (history.undoable.value > 0) await history.undo();
+  assert.deepEqual([(await call('GET', `${path}/nodes`)).length, await call('GET', `${path}/links`)], [1, []]);
+  while (history.redoable.value > 0) await history.redo();
+  const [again] = await call('GET', `${path}/links`);
+  assert.deepEqual(
+    again.nodes.map(({ label }: Body) => label.x),
+    [7, 7],
+  );
+  assert.notEqual(again.nodes[0].node_id, copy);
+  while (history.undoable.value > 0) await history.undo();
+  assert.deepEqual([(await call('GET', `${path}/nodes`)).length, await call('GET', `${path}/links`)], [1, []]);
+});
+
 test('a setting of several nodes goes back for those that took it, as one step', async (t) => {
   const { server, project, path, history, known, call, read } = await setUp(t);
   const hubs = [await server.hub(project, 'One'), await server.hub(project, 'Two')];

@@ -384,14 +384,9 @@ export class History {
     return { ...part, type: 'made', id: idOf(part.kind, made), object: pick(made, SUBSTANCE[part.kind]) };
   }
 
-  /** Replaces the id in all steps, because a recreated object has a new one. */
+  /** Replaces the id in all steps, because a recreated object has a new one. Links name their nodes, and copies their source. */
   #rename(former: string, now: string): void {
-    const follow = (step: Step): Step =>
-      step.map((part) => ({
-        ...part,
-        ...(part.id === former && { id: now }),
-        ...('source' in part && part.source === former && { source: now }),
-      }));
+    const follow = (step: Step): Step => JSON.parse(JSON.stringify(step).replaceAll(former, now));
     // In place, because the caller holds these lists.
     for (const list of [this.#done, this.#undone]) list.splice(0, list.length, ...list.map(follow));
   }
