@@ -1073,6 +1073,7 @@ const ENGLISH = {
     overtaken: (name: string) => `Not undone: another user has changed ${name} since.`,
     gone: (name: string) => `Not undone: ${name} was deleted.`,
     used: (name: string) => `Not undone: ${name} was started or linked since. Delete it if it is not wanted.`,
+    refused: (names: string, reason: string) => `Not undone: ${names}. ${reason}`,
     things: { node: 'the node', link: 'the link', drawing: 'the drawing', schedule: 'the schedule' },
   },
   dock: {

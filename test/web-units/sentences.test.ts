@@ -36,7 +36,7 @@ test('the sentence of an error is made in one place, and does not depend on the 
   ]);
   assert.deepEqual(filesWith(/instanceof Refusal\b|\b(error|refusal|reason)( as [^)]+\))?\.status\b/), [
     'model/lab/lab.ts', // is gone, is refused, or is asked again
-    'model/lab/undo.ts', // what is gone already needs no deletion
+    'model/lab/undo.ts', // a step that can never be undone does not block earlier ones
     'model/server/api.ts',
     'model/transfer/image-upload.ts', // tries again where the way was cut
     'tasks/image-uploads.ts', // the server has forgotten it

@@ -9,6 +9,12 @@ import { LabServer } from '../controller/lab-server.ts';
 /** @param keeps false: hosts keep no nodes, as those of other releases do not */
 async function setUp(t: TestContext, { keeps = true } = {}) {
   const { server, project } = await LabServer.withLab(t);
+  const hosts = { keep: keeps };
+  /** The status of all changes instead of the server's answer. */
+  const outage: { status: number | undefined } = { status: undefined };
+  const refuse = (): void => {
+    if (outage.status !== undefined) throw Object.assign(new Error('refused'), { status: outage.status });
+  };
   const call = async (method: string, path: string, body?: object): Promise<Body> => {
     const { status, json } = await server.call(method, `/v2${path}`, body);
     if (status >= 400) throw Object.assign(new Error(json.message), { status });
@@ -17,8 +23,11 @@ async function setUp(t: TestContext, { keeps = true } = {}) {
   const requests: Requests = {
     get: (path) => call('GET', path),
     post: (path, body) => call('POST', path, body ?? {}),
-    put: (path, body) => call('PUT', path, body),
-    delete: (path) => call('DELETE', keeps ? path : path.replace('?keep=yes', '')),
+    put: async (path, body) => {
+      refuse();
+      return call('PUT', path, body);
+    },
+    delete: (path) => call('DELETE', hosts.keep ? path : path.replace('?keep=yes', '')),
   };
   const path = `/projects/${project.project_id}`;
   const known = new Map<string, object>();
@@ -30,7 +39,7 @@ async function setUp(t: TestContext, { keeps = true } = {}) {
     otherNames: (names) => named.push(...names),
   });
   const read = (kind: string, id: string): Promise<Body> => call('GET', `${path}/${kind}s/${id}`);
-  return { server, project, path, history, known, named, call, read };
+  return { server, project, path, history, hosts, outage, known, named, call, read };
 }
 
 test('places, names and labels go back and forth, several nodes as one step', async (t) => {
@@ -89,7 +98,7 @@ test('undo and redo that are asked for before the answers have come are counted 
   const counts = (): number[] => [history.undoable.value, history.redoable.value];
   const asked = [history.update([{ kind: 'node', id: node.node_id, fields: { x: 100 } }])];
   assert.deepEqual(counts(), [1, 0]);
-  const turns = [history.undo()];
+  const turns: Promise<unknown>[] = [history.undo()];
   assert.deepEqual(counts(), [0, 1]);
   turns.push(history.redo());
   assert.deepEqual(counts(), [1, 0]);
@@ -152,6 +161,60 @@ test('what another user has changed or deleted since is not undone, nor half of 
   assert.equal(history.undoable.value, 0);
 });
 
+test('what the server cannot reverse any more is dropped; the rest of its step and earlier steps are undone', async (t) => {
+  const { server, project, path, history, known, call, read } = await setUp(t);
+  const nodes: Body[] = [];
+  for (const name of ['One', 'Two', 'Three']) nodes.push(await server.hub(project, name, { x: 0 }));
+  for (const node of nodes) known.set(node.node_id, node);
+  const [one, two, three] = nodes.map(({ node_id }) => node_id as string);
+  await history.update([{ kind: 'node', id: one!, fields: { x: 50 } }]);
+  const drawing = await history.make<Body>('drawing', { svg: '<svg></svg>' });
+  await history.remove([
+    { kind: 'drawing', id: drawing.drawing_id },
+    { kind: 'node', id: three! },
+  ]);
+  known.delete(three!);
+  // Somebody else restores it, and deletes it for good.
+  await call('POST', `${path}/deleted_nodes/${three}/restore`);
+  await call('DELETE', `${path}/nodes/${three}`);
+  await assert.rejects(history.undo(), /Not undone: Three\. node_id: no deleted node/);
+  assert.equal((await call('GET', `${path}/drawings`)).length, 1);
+  assert.deepEqual([history.undoable.value, history.redoable.value], [2, 1]);
+
+  // The port of a deleted link is used by another one now; then a node at its end is deleted.
+  const ends = [one, two].map((node_id) => ({ node_id, adapter_number: 0, port_number: 1 }));
+  const link = await history.make<Body>('link', { nodes: ends });
+  await history.remove([{ kind: 'link', id: link.link_id }]);
+  const others = await call('POST', `${path}/links`, { nodes: ends });
+  await assert.rejects(history.undo(), /Not undone: the link\./);
+  await assert.rejects(history.undo(), /the link was deleted/);
+  await call('DELETE', `${path}/links/${others.link_id}`);
+  const again = await history.make<Body>('link', { nodes: ends });
+  await history.remove([{ kind: 'link', id: again.link_id }]);
+  await call('DELETE', `${path}/nodes/${two}`);
+  await assert.rejects(history.undo(), /Not undone: the link\./);
+  await assert.rejects(history.undo(), /the link was deleted/);
+
+  await history.undo();
+  assert.deepEqual(await call('GET', `${path}/drawings`), []);
+  await history.undo();
+  assert.equal((await read('node', one!)).x, 0);
+});
+
+test('a step that the server did not carry out for another reason can be undone later', async (t) => {
+  const { history, project, server, outage, read } = await setUp(t);
+  const hub = await server.hub(project, 'Hub', { x: 0 });
+  await history.update([{ kind: 'node', id: hub.node_id, fields: { x: 50 } }]);
+  for (const status of [0, 401, 429, 503]) {
+    outage.status = status;
+    await assert.rejects(history.undo(), { status });
+    assert.equal(history.undoable.value, 1);
+  }
+  outage.status = undefined;
+  await history.undo();
+  assert.equal((await read('node', hub.node_id)).x, 0);
+});
+
 test('of a step that failed in part, the part that succeeded can be undone', async (t) => {
   const { server, project, history, known, read } = await setUp(t);
   const one = await server.hub(project, 'One', { x: 0 });
@@ -181,6 +244,38 @@ test('what follows from a thing as it is loses nothing that was changed a moment
   assert.equal((await read('node', hub.node_id)).label.rotation, 30);
   await history.undo();
   assert.deepEqual((await read('node', hub.node_id)).label, hub.label);
+});
+
+test('a change records what the one before it has made, also before its event has come', async (t) => {
+  const { server, project, history, known, read } = await setUp(t);
+  const hub: Body = await server.hub(project, 'Hub', { x: 0, z: 1 });
+  const { node_id: id } = hub;
+  known.set(id, hub);
+  await Promise.all([{ x: 100 }, { z: 1 }, { x: 200 }].map((fields) => history.update([{ kind: 'node', id, fields }])));
+  await Promise.all(
+    [true, false].map((locked) =>
+      history.updateBy([locked ? 'lock' : 'unlock'], [{ kind: 'node', id, fields: { locked } }]),
+    ),
+  );
+  const now = async () => (await read('node', id)) as Body;
+  await history.undo();
+  assert.equal((await now()).locked, true);
+  await history.undo();
+  assert.equal((await now()).locked, false);
+  for (const x of [100, 100, 0]) {
+    await history.undo();
+    assert.equal((await now()).x, x);
+  }
+  // A change right after an undo, too; then the events come, and another user's after them.
+  await history.redo();
+  await history.update([{ kind: 'node', id, fields: { x: 300 } }]);
+  await history.undo();
+  assert.equal((await now()).x, 100);
+  known.set(id, { ...hub, x: 50 });
+  await server.expect(200, 'PUT', `/v2/projects/${project.project_id}/nodes/${id}`, { x: 50 });
+  await history.update([{ kind: 'node', id, fields: { x: 400 } }]);
+  await history.undo();
+  assert.equal((await now()).x, 50);
 });
 
 test('schedules are started and ended again, and those of others stay', async (t) => {
@@ -283,6 +378,29 @@ test('copies of nodes with their drawings are one step, which is undone only whi
   assert.equal(history.undoable.value, 0);
 });
 
+test('links of a copy come back with it, with what was changed at their ends', async (t) => {
+  const { server, project, path, history, call } = await setUp(t);
+  const hub: Body = await server.hub(project, 'Hub');
+  const [copy] = (await history.copy([{ source: hub.node_id, body: { x: 200, y: 0 } }], [])).nodes;
+  const nodes = [copy, hub.node_id].map((node_id) => ({ node_id, adapter_number: 0, port_number: 0 }));
+  const { link_id: id } = await history.make<Body>('link', { nodes });
+  const fields = ({ nodes: ends }: Body) => ({
+    nodes: ends.map((end: Body) => ({ ...end, label: { ...end.label, x: 7 } })),
+  });
+  await history.update([{ kind: 'link', id, fields }]);
+  while (history.undoable.value > 0) await history.undo();
+  assert.deepEqual([(await call('GET', `${path}/nodes`)).length, await call('GET', `${path}/links`)], [1, []]);
+  while (history.redoable.value > 0) await history.redo();
+  const [again] = await call('GET', `${path}/links`);
+  assert.deepEqual(
+    again.nodes.map(({ label }: Body) => label.x),
+    [7, 7],
+  );
+  assert.notEqual(again.nodes[0].node_id, copy);
+  while (history.undoable.value > 0) await history.undo();
+  assert.deepEqual([(await call('GET', `${path}/nodes`)).length, await call('GET', `${path}/links`)], [1, []]);
+});
+
 test('a setting of several nodes goes back for those that took it, as one step', async (t) => {
   const { server, project, path, history, known, call, read } = await setUp(t);
   const hubs = [await server.hub(project, 'One'), await server.hub(project, 'Two')];
@@ -351,12 +469,42 @@ test('deleted nodes come back with their links, and go again', async (t) => {
   assert.deepEqual([await ids('node'), await ids('link')], [nodes, [link.link_id]]);
 });
 
+test('a restored node that another user has changed or started since is not deleted again', async (t) => {
+  const { server, project, path, history, known, call, read } = await setUp(t);
+  const pc: Body = await call('POST', `${path}/nodes`, { name: 'PC', node_type: 'vpcs', compute_id: 'local' });
+  const hub = await server.hub(project, 'Hub');
+  for (const node of [pc, hub]) known.set(node.node_id, node);
+  const deleteAndUndo = async (): Promise<void> => {
+    await history.remove([pc, hub].map(({ node_id: id }) => ({ kind: 'node' as const, id })));
+    await history.undo();
+  };
+  await deleteAndUndo();
+  await call('PUT', `${path}/nodes/${pc.node_id}`, { name: 'Core' });
+  await assert.rejects(history.redo(), /another user has changed PC/);
+  assert.deepEqual([(await read('node', pc.node_id)).name, history.redoable.value], ['Core', 0]);
+
+  await deleteAndUndo();
+  await call('POST', `${path}/nodes/${pc.node_id}/start`);
+  await assert.rejects(history.redo(), /PC was started or linked since/);
+  assert.equal((await read('node', pc.node_id)).status, 'started');
+  await read('node', hub.node_id);
+});
+
 test('a deletion that the host does not keep is no step, and is reported', async (t) => {
-  const { server, project, history, known } = await setUp(t, { keeps: false });
+  const { server, project, history, hosts, known } = await setUp(t, { keeps: false });
   const hub = await server.hub(project, 'Foreign');
   known.set(hub.node_id, hub);
   assert.deepEqual(await history.remove([{ kind: 'node', id: hub.node_id }]), ['Foreign']);
   assert.equal(history.undoable.value, 0);
+
+  hosts.keep = true;
+  const other = await server.hub(project, 'Other');
+  known.set(other.node_id, other);
+  await history.remove([{ kind: 'node', id: other.node_id }]);
+  await history.undo();
+  hosts.keep = false;
+  assert.deepEqual(await history.redo(), ['Other']);
+  assert.deepEqual([history.undoable.value, history.redoable.value], [0, 0]);
 });
 
 test('a step of hundreds of changes does not start all its requests at once', async () => {

@@ -7,6 +7,7 @@ import { focusShown } from '../shell/focus.ts';
 import { showExport, showSnapshots } from '../tasks/dialogs.tsx';
 import { WORDS } from '../words.ts';
 import { openMerged } from './link.ts';
+import { noticeGone } from './nodes-and-drawings.ts';
 import { inScope, type LabVerb, type Unscoped } from './verb.ts';
 
 const words = WORDS.lab;
@@ -79,7 +80,7 @@ export const LAB_VERBS = inScope('lab', [
     words: WORDS.undo.redo,
     keys: ['Ctrl+Shift+z', 'Ctrl+y'],
     enabled: ({ history }) => history.redoable.value > 0,
-    run: ({ history, attempt }) => void attempt(() => history.redo()),
+    run: (context) => void context.attempt(async () => noticeGone(context, await context.history.redo())),
   },
   {
     id: 'lab.traffic',

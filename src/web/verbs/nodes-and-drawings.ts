@@ -1,14 +1,13 @@
 // Verbs for selected nodes and drawings alike: move, layers, lock, delete.
 import type { LabContext } from '../lab-context.ts';
 import { alwaysRuns } from '../model/lab/abilities.ts';
+import { namesInSentence } from '../model/lab/names-in-sentence.ts';
 import type { Update } from '../model/lab/undo.ts';
 import { confirmRemoval } from '../tasks/dialogs.tsx';
 import { WORDS } from '../words.ts';
 import { inScope, type LabVerb, type Unscoped } from './verb.ts';
 
 const words = WORDS.lab;
-/** Names in a sentence. */
-const MOST_NAMES = 12;
 
 interface Thing {
   kind: 'node' | 'drawing';
@@ -30,10 +29,12 @@ function change(context: LabContext, fields: (thing: Thing) => Update['fields'])
   void context.attempt(() => context.history.update(updates));
 }
 
-/** The first names, for a sentence. */
-function namesOf(nodes: readonly { name: string }[]): string {
-  const names = nodes.slice(0, MOST_NAMES).map(({ name }) => name);
-  return `${names.join(', ')}${nodes.length > MOST_NAMES ? ' …' : ''}`;
+const namesOf = (nodes: readonly { name: string }[]): string => namesInSentence(nodes.map(({ name }) => name));
+
+/** Shows the names of nodes that were deleted for good, if there are any. */
+export function noticeGone({ lab }: LabContext, gone: readonly string[]): boolean {
+  if (gone.length > 0) lab.notice.value = WORDS.nodes.removedForGood(namesInSentence(gone));
+  return gone.length > 0;
 }
 
 /** Deletes selected nodes and drawings. Asks first if nodes run: Undo brings back their disks, but not what is in memory. */
@@ -46,7 +47,7 @@ async function remove(context: LabContext): Promise<void> {
     lab.message.value = WORDS.nodes.lockedOnes(locked.map(({ name }) => name).join(', ') || WORDS.drawings.title);
     return;
   }
-  const { askRemove, countOf, removed, removedForGood } = WORDS.nodes;
+  const { askRemove, countOf, removed } = WORDS.nodes;
   const running = nodes.filter((node) => node.status !== 'stopped' && !alwaysRuns(node));
   const what = nodes.length === 1 ? nodes[0]!.name : countOf(nodes.length);
   if (running.length > 0 && !(await confirmRemoval(what, askRemove(namesOf(running))))) return;
@@ -56,8 +57,7 @@ async function remove(context: LabContext): Promise<void> {
   ];
   void context.remove(async () => {
     const gone = await history.remove(things);
-    if (gone.length > 0) lab.notice.value = removedForGood(namesOf(gone.map((name) => ({ name }))));
-    else if (nodes.length > 0) lab.notice.value = removed(namesOf(nodes));
+    if (!noticeGone(context, gone) && nodes.length > 0) lab.notice.value = removed(namesOf(nodes));
   });
 }
 

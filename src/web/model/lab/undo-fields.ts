@@ -24,7 +24,7 @@ export function idOf(kind: Thing, object: Fields): string {
   return String(object[`${kind}_id`]);
 }
 
-export interface ScheduleNow {
+interface ScheduleNow {
   state: ScheduleObject['state'];
   plan: object | null;
 }

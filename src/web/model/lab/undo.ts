@@ -3,10 +3,12 @@
 import { signal } from '@preact/signals';
 import { WORDS } from '../../words.ts';
 import { isSame } from '../browser/same-json.ts';
+import { sentenceOf } from '../server/sentence.ts';
 import { settled, valuesOf } from '../server/settled.ts';
 import type { ScheduleObject } from '../server/types.ts';
+import { namesInSentence } from './names-in-sentence.ts';
 import { isOtherName, type OtherName } from './taken-names.ts';
-import { alike, type Fields, idOf, nameOf, pick, type ScheduleNow, scheduled, type Thing } from './undo-fields.ts';
+import { alike, type Fields, idOf, nameOf, pick, scheduled, type Thing } from './undo-fields.ts';
 
 /** The API calls used for changes; paths are below `/v2`. */
 export interface Requests {
@@ -49,15 +51,15 @@ export interface Copy {
 }
 type Step = readonly Part[];
 
-/** Fields to recreate a removed object, which must be unchanged for undoing its creation. The server keeps removed nodes. */
+/** Fields that must be unchanged for undoing the creation of an object; a removed link or drawing is recreated from them. */
 const SUBSTANCE: Readonly<Record<Thing, readonly string[]>> = {
-  node: [],
+  node: ['name', 'x', 'y', 'z', 'label', 'symbol', 'locked', 'status', 'properties'],
   link: ['nodes', 'filters', 'suspend', 'link_style', 'impairments'],
   drawing: ['x', 'y', 'z', 'rotation', 'locked', 'svg'],
 };
-/** Fields that must be unchanged for undoing the copy of a node. */
-const OF_COPY = ['name', 'x', 'y', 'z', 'label', 'symbol', 'locked', 'status', 'properties'];
 const MOST_STEPS = 200;
+/** Refusals that stay: the deleted node is not kept any more, a port of the link is used. Repeating them would block earlier steps. */
+const NEVER: readonly unknown[] = [400, 404, 409];
 
 export interface HistoryOptions {
   requests: Requests;
@@ -69,8 +71,10 @@ export interface HistoryOptions {
   otherNames?: (names: readonly OtherName[]) => void;
 }
 
-/** Another client has changed the object of the step. */
+/** The step, or a part of it, can never be reversed, mostly because another client has changed its object. */
 class ConflictingChange extends Error {}
+
+const statusOf = (error: unknown): number | undefined => (error as { status?: number }).status;
 
 export class History {
   /** Number of steps that can be undone and redone, pending ones included, so that fast users need not wait. */
@@ -82,6 +86,8 @@ export class History {
   readonly #tellOtherNames: (names: readonly OtherName[]) => void;
   /** Names chosen by the server in the current step. */
   #otherNames: OtherName[] = [];
+  /** The last answer to a change of each object, because an event can come later than the answer. */
+  readonly #answers = new Map<string, Fields>();
   #done: Step[] = [];
   #undone: Step[] = [];
   /** Steps run one after the other. */
@@ -110,9 +116,9 @@ export class History {
       const step: Part[] = [];
       const results = await settled(updates, async ({ kind, id, fields }) => {
         const follows = typeof fields === 'function';
-        const now = (follows ? undefined : this.#known(kind, id)) ?? (await this.#read(kind, id));
-        const wanted = follows ? fields(now as Fields) : fields;
-        const before = alike(wanted, now as Fields);
+        const now = await (follows ? this.#read(kind, id) : this.#now(kind, id, fields));
+        const wanted = follows ? fields(now) : fields;
+        const before = alike(wanted, now);
         const after = await this.#put(kind, id, wanted);
         step.push({ type: 'changed', kind, id, before, after });
         return after;
@@ -125,11 +131,16 @@ export class History {
   /** Like `update`, but made by these requests of the server, which need not be one per change. @throws Refusal */
   updateBy(actions: readonly string[], updates: readonly { kind: Thing; id: string; fields: Fields }[]): Promise<void> {
     return this.#next(async () => {
-      const step = updates.map(({ kind, id, fields }): Part => {
-        const before = alike(fields, { ...this.#known(kind, id) });
-        return { type: 'changed', kind, id, before, after: fields };
+      const step: Part[] = [];
+      const made = new Map<string, Fields>();
+      // Those that were deleted meanwhile are left out.
+      await settled(updates, async ({ kind, id, fields }) => {
+        const now = await this.#now(kind, id, fields);
+        step.push({ type: 'changed', kind, id, before: alike(fields, now), after: fields });
+        made.set(id, { ...now, ...fields });
       });
       for (const action of actions) await this.#requests.post(`${this.#project}/${action}`);
+      for (const [id, object] of made) this.#answers.set(id, object);
       this.#record(step);
     });
   }
@@ -137,8 +148,8 @@ export class History {
   /** Starts a schedule on a link, or ends the running one (`null`). @throws Refusal */
   schedule(id: string, plan: object | null): Promise<void> {
     return this.#next(async () => {
-      const now = (await this.#read('schedule', id)) as ScheduleNow;
-      const before = { plan: now.state === 'running' ? now.plan : null };
+      const now = await this.#read('schedule', id);
+      const before = { plan: now['state'] === 'running' ? now['plan'] : null };
       const after = await this.#put('schedule', id, { plan });
       this.#record([{ type: 'changed', kind: 'schedule', id, before, after }]);
     });
@@ -179,7 +190,7 @@ export class History {
     const made = await this.#requests.post<Fields>(`${this.#path('node', source)}/duplicate`, body);
     const { name: wanted } = { name: undefined, ...this.#known('node', source) };
     this.#compareNames(wanted, made['name']);
-    return { type: 'copied', kind: 'node', id: idOf('node', made), source, body, object: pick(made, OF_COPY) };
+    return { type: 'copied', kind: 'node', id: idOf('node', made), source, body, object: pick(made, SUBSTANCE.node) };
   }
 
   /**
@@ -206,8 +217,9 @@ export class History {
   async #removed(kind: Thing, id: string): Promise<Part | undefined> {
     const path = this.#path(kind, id);
     if (kind === 'node') {
+      const object = { name: this.#name(kind, id) };
       const kept = await this.#requests.delete(`${path}?keep=yes`);
-      return kept === undefined ? undefined : { type: 'removed', kind, id, object: {} };
+      return kept === undefined ? undefined : { type: 'removed', kind, id, object };
     }
     const object = pick(await this.#read(kind, id), SUBSTANCE[kind]);
     await this.#requests.delete(path);
@@ -215,12 +227,12 @@ export class History {
   }
 
   /** Undoes the last step. @throws Error if another client has changed the object since; Refusal */
-  undo(): Promise<void> {
-    return this.#next(() => this.#turn(this.#done, this.#undone), { undoable: -1, redoable: 1 });
+  async undo(): Promise<void> {
+    await this.#next(() => this.#turn(this.#done, this.#undone), { undoable: -1, redoable: 1 });
   }
 
-  /** Redoes the last undone step. @throws as `undo` does */
-  redo(): Promise<void> {
+  /** Redoes the last undone step. Returns names of nodes as `remove` does. @throws as `undo` does */
+  redo(): Promise<string[]> {
     return this.#next(() => this.#turn(this.#undone, this.#done), { undoable: 1, redoable: -1 });
   }
 
@@ -252,9 +264,10 @@ export class History {
     this.redoable.value = Math.max(0, this.#undone.length + this.#expected.redoable);
   }
 
-  async #turn(from: Step[], to: Step[]): Promise<void> {
+  /** Returns the names of nodes that it deleted for good. */
+  async #turn(from: Step[], to: Step[]): Promise<string[]> {
     const step = from.at(-1);
-    if (!step) return;
+    if (!step) return [];
     try {
       valuesOf(await settled(step, (part) => this.#check(part)));
     } catch (error) {
@@ -263,10 +276,19 @@ export class History {
       throw error;
     }
     const opposite: Part[] = [];
+    const gone: string[] = [];
+    const refused: { name: string; error: unknown }[] = [];
     const left = new Set(step);
     const turn = async (part: Part): Promise<void> => {
-      const other = await this.#opposite(part);
-      if (other) opposite.push(other);
+      const name = this.#name(part.kind, part.id, 'object' in part ? part.object : undefined);
+      try {
+        const other = await this.#opposite(part);
+        if (other) opposite.push(other);
+        else gone.push(name);
+      } catch (error) {
+        if (!NEVER.includes(statusOf(error))) throw error;
+        refused.push({ name, error });
+      }
       left.delete(part);
     };
     try {
@@ -280,6 +302,10 @@ export class History {
       if (left.size > 0) from.push([...left]);
       if (opposite.length > 0) to.push(opposite);
     }
+    const [first] = refused;
+    if (!first) return gone;
+    const names = namesInSentence(refused.map(({ name }) => name));
+    throw new ConflictingChange(WORDS.undo.refused(names, sentenceOf(first.error)));
   }
 
   /** @throws ConflictingChange unless the object is as this part left it */
@@ -294,21 +320,25 @@ export class History {
     const name = this.#name(kind, id);
     const now = await this.#stillThere(kind, id);
     if (part.type === 'copied') await this.#checkUnused(part, name);
+    // The same user may have started a restored node.
+    if (part.type === 'made' && kind === 'node' && left['status'] !== now['status'])
+      throw new ConflictingChange(WORDS.undo.used(name));
     // A schedule that ended by itself leaves nothing that ending it could have changed.
-    const isOver = kind === 'schedule' && left['plan'] === null && (now as ScheduleNow).state !== 'running';
-    if (!isOver && !isSame(alike(left, now as Fields), left)) throw new ConflictingChange(WORDS.undo.overtaken(name));
+    const isOver = kind === 'schedule' && left['plan'] === null && now['state'] !== 'running';
+    if (!isOver && !isSame(alike(left, now), left)) throw new ConflictingChange(WORDS.undo.overtaken(name));
   }
 
-  #name(kind: Kind, id: string): string {
-    return kind === 'schedule' ? WORDS.undo.things.schedule : nameOf(kind, this.#known(kind, id));
+  /** @param former the object as it was, for one that is gone */
+  #name(kind: Kind, id: string, former?: Fields): string {
+    return kind === 'schedule' ? WORDS.undo.things.schedule : nameOf(kind, this.#known(kind, id) ?? former);
   }
 
   /** @throws ConflictingChange if it was deleted */
-  async #stillThere(kind: Kind, id: string): Promise<object> {
+  async #stillThere(kind: Kind, id: string): Promise<Fields> {
     try {
       return await this.#read(kind, id);
     } catch (error) {
-      if ((error as { status?: number }).status !== 404) throw error;
+      if (statusOf(error) !== 404) throw error;
       throw new ConflictingChange(WORDS.undo.gone(this.#name(kind, id)));
     }
   }
@@ -346,22 +376,17 @@ export class History {
     }
     if (part.type === 'made') return this.#removed(part.kind, id);
     if (kind === 'node') {
-      await this.#requests.post(`${this.#project}/deleted_nodes/${id}/restore`);
-      return { ...part, type: 'made' };
+      const restored = await this.#requests.post<Fields>(`${this.#project}/deleted_nodes/${id}/restore`);
+      return { ...part, type: 'made', object: pick(restored, SUBSTANCE.node) };
     }
     const made = await this.#requests.post<Fields>(`${this.#project}/${kind}s`, part.object);
     this.#rename(id, idOf(part.kind, made));
     return { ...part, type: 'made', id: idOf(part.kind, made), object: pick(made, SUBSTANCE[part.kind]) };
   }
 
-  /** Replaces the id in all steps, because a recreated object has a new one. */
+  /** Replaces the id in all steps, because a recreated object has a new one. Links name their nodes, and copies their source. */
   #rename(former: string, now: string): void {
-    const follow = (step: Step): Step =>
-      step.map((part) => ({
-        ...part,
-        ...(part.id === former && { id: now }),
-        ...('source' in part && part.source === former && { source: now }),
-      }));
+    const follow = (step: Step): Step => JSON.parse(JSON.stringify(step).replaceAll(former, now));
     // In place, because the caller holds these lists.
     for (const list of [this.#done, this.#undone]) list.splice(0, list.length, ...list.map(follow));
   }
@@ -370,9 +395,17 @@ export class History {
     return `${this.#project}/${kind}s/${id}`;
   }
 
-  async #read(kind: Kind, id: string): Promise<object> {
-    if (kind === 'schedule') return scheduled(await this.#requests.get<ScheduleObject>(this.#schedulePath(id)));
-    return this.#requests.get<object>(this.#path(kind, id));
+  /** The object as this page knows it, or as the server has it if these fields are not as they were last answered. */
+  async #now(kind: Thing, id: string, fields: Fields): Promise<Fields> {
+    const known = this.#known(kind, id) as Fields | undefined;
+    const answer = this.#answers.get(id);
+    const isCurrent = known && (!answer || isSame(alike(fields, known), alike(fields, answer)));
+    return isCurrent ? known : this.#read(kind, id);
+  }
+
+  async #read(kind: Kind, id: string): Promise<Fields> {
+    if (kind === 'schedule') return { ...scheduled(await this.#requests.get<ScheduleObject>(this.#schedulePath(id))) };
+    return this.#requests.get<Fields>(this.#path(kind, id));
   }
 
   #compareNames(wanted: unknown, given: unknown): void {
@@ -393,9 +426,10 @@ export class History {
       await this.#requests.delete(path);
       return { plan: null };
     }
-    const answer = await this.#requests.put<object>(this.#path(kind, id), fields);
-    if (kind === 'node') this.#compareNames(fields['name'], (answer as Fields)['name']);
-    const known = alike(fields, answer as Fields);
+    const answer = await this.#requests.put<Fields>(this.#path(kind, id), fields);
+    this.#answers.set(id, answer);
+    if (kind === 'node') this.#compareNames(fields['name'], answer['name']);
+    const known = alike(fields, answer);
     return {
       ...fields,
       ...pick(
