@@ -37,6 +37,19 @@ test('frames of several captures come in the order of their times', () => {
   assert.equal(merger.take(720).length, 1);
 });
 
+test('the frames of a host whose clock is ahead are taken all the same', () => {
+  const merger = new Merger();
+  merger.expect(0, 0);
+  merger.expect(1, 0);
+  const taken = [0, 0];
+  for (let now = 0; now < 2000; now += 100) {
+    merger.add(0, [frame(now + 120_000, 0)], now);
+    merger.add(1, [frame(now, 1)], now);
+    for (const { source } of merger.take(now)) taken[source]! += 1;
+  }
+  assert.deepEqual(taken, [16, 20]);
+});
+
 test('frames that come too late are put where they belong, and numbered again', () => {
   const ring = new Ring();
   assert.equal(ring.insert([frame(10, 0), frame(30, 0)]), false);
