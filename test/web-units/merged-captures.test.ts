@@ -1,13 +1,17 @@
 // Several captures in one list: by time, whichever comes first, and none waits for one that is silent.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { type WebSocket as ServerSocket, WebSocketServer } from 'ws';
 import { filterOf } from '../../src/web/capture/filter.ts';
 import { type Clock, FrameReader } from '../../src/web/capture/frames.ts';
 import { Merger } from '../../src/web/capture/merger.ts';
+import type { FromWorker, ToWorker } from '../../src/web/capture/messages.ts';
 import { Ring } from '../../src/web/capture/ring.ts';
 import { Rows } from '../../src/web/capture/rows.ts';
-import { CORPUS } from './corpus.ts';
-import { frameOf } from './tcp-stream.ts';
+import { until } from '../controller/lab-server.ts';
+import { CORPUS, pcapOf } from './corpus.ts';
+import { frameOf, segment } from './tcp-stream.ts';
 
 const ARP = CORPUS[0]!.bytes;
 const frame = (time: number, source: number) => frameOf(ARP, { time, source });
@@ -110,4 +114,58 @@ test('rows have the name of their link, and filters know it', () => {
     while (rows.look());
     assert.deepEqual([filter, shown()], [filter, expected]);
   }
+});
+
+/** The worker of a list, and the server's ends of its captures, by their paths. */
+async function startWorker(t: TestContext) {
+  const server = new WebSocketServer({ port: 0 });
+  const captures = new Map<string, ServerSocket>();
+  server.on('connection', (socket, { url }) => captures.set(new URL(url!, 'ws://localhost').pathname, socket));
+  const told: FromWorker[] = [];
+  const location = new URL(`http://localhost:${(server.address() as AddressInfo).port}`);
+  Object.assign(globalThis, { self: globalThis, location, postMessage: (message: FromWorker) => told.push(message) });
+  t.after(() => {
+    // The worker would come again after anything else.
+    for (const socket of captures.values()) socket.close(1000);
+    server.close();
+  });
+  await import('../../src/web/capture/worker.ts');
+  const post = (data: ToWorker): void => self.onmessage?.({ data } as MessageEvent<ToWorker>);
+  const last = <K extends FromWorker['kind']>(kind: K) =>
+    told.findLast((message): message is Extract<FromWorker, { kind: K }> => message.kind === kind);
+  return { captures, post, last };
+}
+
+test('a chosen frame stays the same one when others are put before it, and so does its stream', async (t) => {
+  const { captures, post, last } = await startWorker(t);
+  post({ kind: 'open', sources: ['a', 'b'].map((name) => ({ name, path: `/${name}`, query: {} })) });
+  await until(() => captures.size === 2, 'both captures');
+  const [one, other] = ['/v2/a', '/v2/b'].map((path) => captures.get(path)!);
+  const record = (milliseconds: number, bytes: Uint8Array): Buffer => {
+    const file = pcapOf([{ name: '', link: 1, bytes: Buffer.from(bytes) }], 1).subarray(24);
+    file.writeUInt32LE(1000, 0);
+    file.writeUInt32LE(milliseconds * 1000, 4);
+    return file;
+  };
+  const head = pcapOf([], 1);
+  const said = ['x', 'y', 'z'].map((data, at) => record(100 * (at + 1), segment({ side: 0, at: at + 1, data })));
+  one!.send(Buffer.concat([head, ...said]));
+  other!.send(head);
+  await until(() => last('state')?.state.received === 3, 'three frames');
+  post({ kind: 'rows', from: 0, count: 9 });
+  post({ kind: 'frame', id: last('rows')!.rows[2]!.id });
+  const { id, number, hasStream } = last('frame')!.frame!;
+  assert.deepEqual([number, hasStream], [3, true]);
+  other!.send(record(250, ARP));
+  await until(() => last('frame')!.frame!.number === 4, 'its new number');
+  post({ kind: 'rows', from: 0, count: 9 });
+  assert.equal(last('rows')!.rows[3]!.id, id);
+  post({ kind: 'stream', id });
+  other!.send(record(260, ARP));
+  await until(() => last('stream')?.stream?.parts.length === 3, 'its stream');
+  await until(() => last('state')!.state.received === 5, 'the last frame');
+  assert.deepEqual(
+    last('state')!.state.sources.map(({ connection }) => connection),
+    ['open', 'open'],
+  );
 });

@@ -35,10 +35,10 @@ export function PacketsView({ sources, title, isShown, tools, note }: PacketsVie
   const isStream = useSignal(false);
   const filter = useRef<HTMLInputElement>(null);
   const id = useId();
-  const choose = (number: number): void => {
-    chosen.value = number;
+  const choose = (frame: number): void => {
+    chosen.value = frame;
     following.value = false;
-    feed.choose(number);
+    feed.choose(frame);
   };
   const setFilter = (text: string): void => {
     filter.current!.value = text;
@@ -98,9 +98,9 @@ export function PacketsView({ sources, title, isShown, tools, note }: PacketsVie
         />
         <FrameTree
           feed={feed}
-          follow={(number) => {
+          follow={(frame) => {
             isStream.value = true;
-            feed.follow(number);
+            feed.follow(frame);
           }}
         />
       </div>

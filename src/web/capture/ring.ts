@@ -87,6 +87,10 @@ export class Ring {
     for (let index = this.#head; index < this.#frames.length; index += 1) yield this.#frames[index]!;
   }
 
+  find(id: number): Frame | undefined {
+    return this.#frames.find((frame, index) => index >= this.#head && frame.id === id);
+  }
+
   /** Frames are numbered without gaps. */
   get(number: number): Frame | undefined {
     const index = this.#head + number - this.first;

@@ -58,13 +58,16 @@ export class Source {
         changed();
         return;
       }
+      let read: Frame[];
       try {
-        frames(reader.push(new Uint8Array(data as ArrayBuffer)));
+        read = reader.push(new Uint8Array(data as ArrayBuffer));
       } catch (error) {
         socket.onclose = null;
         socket.close();
         this.#ended(sentenceOf(error));
+        return;
       }
+      frames(read);
     };
     socket.onclose = ({ code, reason }) => {
       if (code === ENDED) this.#ended(reason);

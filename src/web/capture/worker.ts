@@ -18,6 +18,9 @@ const merger = new Merger();
 const ring = new Ring();
 const rows = new Rows(ring, (source) => (sources.length > 1 ? (sources[source]?.address.name ?? '') : ''));
 let filter: ReturnType<typeof filterOf>;
+/** The frame whose details are shown, and the number that they show. */
+let chosen: Frame | undefined;
+let chosenNumber = 0;
 let follower: Follower | undefined;
 let followed: Frame | undefined;
 let generation = 0;
@@ -80,6 +83,7 @@ function look(): void {
 function renumbered(): void {
   rows.filter(filter);
   generation += 1;
+  if (chosen && chosen.number !== chosenNumber) soon(sendChosen, TELLING_MS);
   if (followed) follow(followed);
 }
 
@@ -108,7 +112,9 @@ function open(addresses: readonly SourceAddress[]): void {
         begun: () => begun(number),
         frames: (frames) => {
           merger.add(number, frames, performance.now());
-          merge();
+          // Together, as each frame that comes late renumbers the others.
+          if (sources.length > 1) soon(merge, TELLING_MS);
+          else merge();
         },
         changed: () => {
           const source = sources[number];
@@ -146,22 +152,34 @@ function setFilter(text: string): void {
   soon(look, 0);
 }
 
-function sendFrame(number: number): void {
-  const frame = ring.get(number);
-  if (!frame) {
+/** The frame with this id; also one that the ring has dropped since it was chosen. */
+function find(id: number | undefined): Frame | undefined {
+  if (id === undefined) return undefined;
+  return chosen?.id === id ? chosen : ring.find(id);
+}
+
+function sendChosen(): void {
+  if (!chosen) {
     tell({ kind: 'frame', frame: undefined });
     return;
   }
-  const { layers, segment } = rows.packetOf(frame);
+  const { id, number, length } = chosen;
+  chosenNumber = number;
+  const { layers, segment } = rows.packetOf(chosen);
   // A copy, because the frame shares its memory with others.
-  const bytes = frame.bytes.slice();
+  const bytes = chosen.bytes.slice();
   const hasStream = segment !== undefined;
-  tell({ kind: 'frame', frame: { number, time: rows.timeOf(frame), length: frame.length, bytes, layers, hasStream } });
+  tell({ kind: 'frame', frame: { id, number, time: rows.timeOf(chosen), length, bytes, layers, hasStream } });
+}
+
+function sendRows(from: number, count: number): void {
+  const shown = rows.get(from, count).map((row) => ({ ...row, id: ring.get(row.number)!.id }));
+  tell({ kind: 'rows', from, generation, rows: shown });
 }
 
 function follow(frame: Frame | undefined): void {
-  followed = frame;
   follower = frame && new Follower(ring, frame);
+  followed = frame;
   if (follower) soon(readStream, 0);
 }
 
@@ -177,7 +195,9 @@ function tellStream(): void {
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.kind === 'open') open(data.sources);
   else if (data.kind === 'filter') setFilter(data.text);
-  else if (data.kind === 'frame') sendFrame(data.number);
-  else if (data.kind === 'stream') follow(data.number === undefined ? undefined : ring.get(data.number));
-  else tell({ kind: 'rows', from: data.from, generation, rows: rows.get(data.from, data.count) });
+  else if (data.kind === 'frame') {
+    chosen = find(data.id);
+    sendChosen();
+  } else if (data.kind === 'stream') follow(find(data.id));
+  else sendRows(data.from, data.count);
 };
