@@ -9,6 +9,7 @@ import { Merger } from '../../src/web/capture/merger.ts';
 import type { FromWorker, ToWorker } from '../../src/web/capture/messages.ts';
 import { Ring } from '../../src/web/capture/ring.ts';
 import { Rows } from '../../src/web/capture/rows.ts';
+import { Source } from '../../src/web/capture/source.ts';
 import { until } from '../controller/lab-server.ts';
 import { CORPUS, pcapOf } from './corpus.ts';
 import { frameOf, segment } from './tcp-stream.ts';
@@ -116,19 +117,26 @@ test('rows have the name of their link, and filters know it', () => {
   }
 });
 
-/** The worker of a list, and the server's ends of its captures, by their paths. */
-async function startWorker(t: TestContext) {
+/** The server's ends of captures, by their paths. */
+function serveCaptures(t: TestContext): Map<string, ServerSocket> {
   const server = new WebSocketServer({ port: 0 });
   const captures = new Map<string, ServerSocket>();
   server.on('connection', (socket, { url }) => captures.set(new URL(url!, 'ws://localhost').pathname, socket));
-  const told: FromWorker[] = [];
   const location = new URL(`http://localhost:${(server.address() as AddressInfo).port}`);
-  Object.assign(globalThis, { self: globalThis, location, postMessage: (message: FromWorker) => told.push(message) });
+  Object.assign(globalThis, { location });
   t.after(() => {
-    // The worker would come again after anything else.
+    // Readers would come again after anything else.
     for (const socket of captures.values()) socket.close(1000);
     server.close();
   });
+  return captures;
+}
+
+/** The worker of a list, with its captures. */
+async function startWorker(t: TestContext) {
+  const captures = serveCaptures(t);
+  const told: FromWorker[] = [];
+  Object.assign(globalThis, { self: globalThis, postMessage: (message: FromWorker) => told.push(message) });
   await import('../../src/web/capture/worker.ts');
   const post = (data: ToWorker): void => self.onmessage?.({ data } as MessageEvent<ToWorker>);
   const last = <K extends FromWorker['kind']>(kind: K) =>
@@ -138,7 +146,7 @@ async function startWorker(t: TestContext) {
 
 test('a chosen frame stays the same one when others are put before it, and so does its stream', async (t) => {
   const { captures, post, last } = await startWorker(t);
-  post({ kind: 'open', sources: ['a', 'b'].map((name) => ({ name, path: `/${name}`, query: {} })) });
+  post({ kind: 'open', sources: ['/a', '/b'].map((path) => ({ name: 'R1 – R2', path, query: {}, start: 0 })) });
   await until(() => captures.size === 2, 'both captures');
   const [one, other] = ['/v2/a', '/v2/b'].map((path) => captures.get(path)!);
   const record = (milliseconds: number, bytes: Uint8Array): Buffer => {
@@ -165,7 +173,29 @@ test('a chosen frame stays the same one when others are put before it, and so do
   await until(() => last('stream')?.stream?.parts.length === 3, 'its stream');
   await until(() => last('state')!.state.received === 5, 'the last frame');
   assert.deepEqual(
-    last('state')!.state.sources.map(({ connection }) => connection),
-    ['open', 'open'],
+    last('state')!.state.sources,
+    ['R1 – R2', 'R1 – R2 (2)'].map((name) => ({ name, connection: 'open' })),
   );
+});
+
+test('a capture whose start is known before the end of the former one is read after that', async (t) => {
+  const captures = serveCaptures(t);
+  const states: string[] = [];
+  const source = new Source(
+    { name: 'One', path: '/quick', query: {}, start: 1 },
+    0,
+    {},
+    { begun: () => {}, frames: () => {}, changed: () => void states.push(source.connection) },
+  );
+  await until(() => source.connection === 'open', 'the capture');
+  source.again(2);
+  captures.get('/v2/quick')!.close(1000, 'The capture has ended.');
+  await until(() => states.length === 3, 'the second capture');
+  // One that was read before its start was known is not waited for after its end.
+  source.again(3);
+  Object.assign(globalThis, { location: new URL('http://localhost:1') });
+  captures.get('/v2/quick')!.close(1000, 'The capture has ended.');
+  await until(() => states.length === 5, 'the end');
+  assert.deepEqual(states, ['open', 'connecting', 'open', 'connecting', 'ended']);
+  assert.equal(source.reason, 'The capture has ended.');
 });

@@ -9,6 +9,8 @@ export interface SourceAddress {
   /** Path of its socket below `/v2`, and its query. */
   path: string;
   query: Readonly<Record<string, string>>;
+  /** Changes with each capture that starts there. */
+  start: number;
 }
 
 /** Figures that the server sends besides the bytes. */

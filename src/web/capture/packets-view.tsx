@@ -15,7 +15,7 @@ import { StreamView } from './stream-view.tsx';
 const words = WORDS.capture;
 
 interface PacketsViewProps {
-  /** The captures in the list; more may be added. */
+  /** The running captures; the list has those that have ended, too. */
   sources: readonly SourceAddress[];
   title: string;
   isShown: boolean;
@@ -28,7 +28,7 @@ interface PacketsViewProps {
 export function PacketsView({ sources, title, isShown, tools, note }: PacketsViewProps) {
   const feed = useMemo(() => new CaptureFeed(), []);
   useEffect(() => () => feed.stop(), [feed]);
-  const wanted = sources.map(({ path }) => path).join(' ');
+  const wanted = sources.map(({ path, start }) => `${path} ${start}`).join(' ');
   useEffect(() => feed.open(sources), [feed, wanted]);
   const following = useSignal(true);
   const chosen = useSignal<number | undefined>(undefined);

@@ -14,9 +14,11 @@ const STREAM_TELLING_MS = 500;
 
 const clock: Clock = {};
 const sources: Source[] = [];
+/** Their names; of links between the same nodes the further ones are numbered. */
+const names: string[] = [];
 const merger = new Merger();
 const ring = new Ring();
-const rows = new Rows(ring, (source) => (sources.length > 1 ? (sources[source]?.address.name ?? '') : ''));
+const rows = new Rows(ring, (source) => (sources.length > 1 ? (names[source] ?? '') : ''));
 let filter: ReturnType<typeof filterOf>;
 /** The frame whose details are shown, and the number that they show. */
 let chosen: Frame | undefined;
@@ -50,7 +52,7 @@ function tellState(): void {
     gone: rows.gone,
     generation,
     server: figures(),
-    sources: sources.map((source) => ({ name: source.address.name, connection: source.connection })),
+    sources: sources.map(({ connection }, index) => ({ name: names[index]!, connection })),
   };
   tell({ kind: 'state', state });
 }
@@ -102,11 +104,14 @@ function open(addresses: readonly SourceAddress[]): void {
   for (const address of addresses) {
     const known = sources.find((source) => source.address.path === address.path);
     if (known) {
-      known.again();
+      known.again(address.start);
       continue;
     }
     const number = sources.length;
     const isSecond = number === 1;
+    const { name } = address;
+    const same = sources.filter((source) => source.address.name === name).length;
+    names.push(same === 0 ? name : `${name} (${same + 1})`);
     sources.push(
       new Source(address, number, clock, {
         begun: () => begun(number),
