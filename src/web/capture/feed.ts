@@ -8,7 +8,7 @@ export class CaptureFeed {
   readonly state = signal<CaptureState | undefined>(undefined);
   /** What is wrong with the filter. */
   readonly wrong = signal('');
-  /** Rows by index; rows of an earlier generation are not included. */
+  /** Rows by index. Those of an earlier generation stay until the new ones arrive, so that the list does not flicker. */
   readonly rows = signal<ReadonlyMap<number, FrameRow>>(new Map());
   readonly frame = signal<FrameDetails | undefined>(undefined);
   /** The followed stream, as read so far. */
@@ -50,7 +50,6 @@ export class CaptureFeed {
 
   #received(message: FromWorker): void {
     if (message.kind === 'state') {
-      if (message.state.generation !== this.#generation) this.rows.value = new Map();
       this.#generation = message.state.generation;
       this.state.value = message.state;
     } else if (message.kind === 'filter') this.wrong.value = message.message;

@@ -9,6 +9,8 @@ import { Source } from './source.ts';
 import { Follower } from './streams/follower.ts';
 
 const TELLING_MS = 150;
+/** Pause between frames that come late, as a filter begins again with each. */
+const LATE_MS = 1000;
 /** A growing stream is sent as a whole each time. */
 const STREAM_TELLING_MS = 500;
 
@@ -26,6 +28,7 @@ let chosenNumber = 0;
 let follower: Follower | undefined;
 let followed: Frame | undefined;
 let generation = 0;
+let mergePause = TELLING_MS;
 const due = new Set<() => void>();
 
 const tell = (message: FromWorker): void => postMessage(message);
@@ -92,10 +95,12 @@ function renumbered(): void {
 /** Moves merged frames into the ring. */
 function merge(): void {
   const frames = merger.take(performance.now());
-  if (!merger.isEmpty) soon(merge, TELLING_MS);
+  if (!merger.isEmpty) soon(merge, mergePause);
   if (frames.length === 0) return;
+  const isLate = sources.length > 1 && ring.insert(frames);
   if (sources.length === 1) ring.push(frames);
-  else if (ring.insert(frames)) renumbered();
+  if (isLate) renumbered();
+  mergePause = isLate && filter ? LATE_MS : TELLING_MS;
   soon(look, 0);
   if (follower) soon(readStream, 0);
 }
@@ -118,7 +123,7 @@ function open(addresses: readonly SourceAddress[]): void {
         frames: (frames) => {
           merger.add(number, frames, performance.now());
           // Together, as each frame that comes late renumbers the others.
-          if (sources.length > 1) soon(merge, TELLING_MS);
+          if (sources.length > 1) soon(merge, mergePause);
           else merge();
         },
         changed: () => {
