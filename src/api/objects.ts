@@ -78,6 +78,8 @@ export interface LinkObject {
   suspend: boolean;
   capturing: boolean;
   capture_compute_id: string | null;
+  /** Of the running capture, or the last one. */
+  capture_file_name: string | null;
   filters: Record<string, unknown>;
   link_style: Record<string, unknown>;
   /** Beyond the release; absent without any. */

@@ -155,6 +155,10 @@ test('an uploaded picture is kept byte by byte, listed, measured, and replaced',
   // The same length and, on coarse clocks, the same time: still another picture.
   await upload(app, 'mine.svg', SVG.replace('48', '84'));
   assert.deepEqual(await dimensions(app, 'mine.svg'), { width: 84, height: 36 });
+  // However large a picture says it is, a node with it can be drawn.
+  await upload(app, 'mine.svg', SVG.replace('48', '4000000000'));
+  assert.deepEqual(await dimensions(app, 'mine.svg'), { width: 4_000_000_000, height: 36 });
+  assert.deepEqual(symbols.forNode('mine.svg'), { symbol: 'mine.svg', width: 10_000, height: 1 });
   await rm(join(directory, 'mine.svg'));
   assert.deepEqual(await dimensions(app, 'mine.svg'), { width: 65, height: 59 });
 });

@@ -3,9 +3,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { isCrossed } from '../../src/layout/count-faults.ts';
-import { newShape, pictureSize, readShape, type Shape, sizeOf, writeShape } from '../../src/web/model/lab/drawing.ts';
+import {
+  newShape,
+  pictureSize,
+  readShape,
+  resized,
+  type Shape,
+  sizeOf,
+  writeShape,
+} from '../../src/web/model/lab/drawing.ts';
 import { nodeTakes, takenIn, wayToRoom, withName } from '../../src/web/model/lab/free-place.ts';
-import { type Box, nearest, overlap, snapped } from '../../src/web/model/lab/geometry.ts';
+import { type Box, nearest, overlap, type Point, snapped, turned } from '../../src/web/model/lab/geometry.ts';
 import { groupAround, inGroups } from '../../src/web/model/lab/groups.ts';
 import { dashesOf, readLinkStyle, readStyle } from '../../src/web/model/lab/label-style.ts';
 import type { DrawingObject, LinkObject, NodeObject } from '../../src/web/model/server/types.ts';
@@ -73,6 +81,30 @@ test('what is written is read again as it was, whatever it says', () => {
       assert.deepEqual(readShape(writeShape(line)), line);
     }),
   );
+});
+
+test('an end of a line is moved without the other one, however the line is rotated', () => {
+  const shape = { ...newShape('line'), x1: 0, y1: 0, x2: 200, y2: 100 };
+  const way = { x: -300, y: -50 };
+  for (const rotation of [0, 90, 180, 30, -45]) {
+    const ends = ({ x, y, shape: line }: ReturnType<typeof resized>): Point[] => {
+      assert.ok(line.kind === 'line');
+      assert.equal(Math.min(line.x1, line.x2) + Math.min(line.y1, line.y2), 0);
+      const drawn = [turned({ x: line.x1, y: line.y1 }, rotation), turned({ x: line.x2, y: line.y2 }, rotation)];
+      return drawn.map((at) => ({ x: x + at.x, y: y + at.y }));
+    };
+    const former = ends({ x: 40, y: 30, shape });
+    for (const [handle, index] of [
+      ['start', 0],
+      ['end', 1],
+    ] as const) {
+      const now = ends(resized({ x: 40, y: 30, rotation }, shape, handle, way));
+      const moved = turned(way, rotation);
+      const expected = former.map(({ x, y }, at) => (at === index ? { x: x + moved.x, y: y + moved.y } : { x, y }));
+      for (const [at, { x, y }] of now.entries())
+        assert.ok(Math.hypot(x - expected[at]!.x, y - expected[at]!.y) < 1, `${rotation} ${handle} ${at}`);
+    }
+  }
 });
 
 test('of styles only what is known is taken', () => {

@@ -146,7 +146,7 @@ test('packets of a capture stay while its connection is away: they are forgotten
   const way = await inPage(t, server, '/');
   const states: string[] = [];
   const source = new Source(
-    { name: 'One', path: `${path}/pcap/ws`, query: {} },
+    { name: 'One', path: `${path}/pcap/ws`, query: {}, start: 0 },
     0,
     {},
     {
@@ -174,6 +174,41 @@ test('packets of a capture stay while its connection is away: they are forgotten
     'open',
     'ended',
   ]);
+});
+
+test('a capture that starts again is read again', async (t) => {
+  const { server, project } = await LabServer.withLab(t, { name: 'captured twice', auto_close: false });
+  const [one, other] = [await server.hub(project, 'One'), await server.hub(project, 'Other')];
+  const { link_id: id } = await server.link(project, [one, 0], [other, 0]);
+  const path = `/projects/${project.project_id}/links/${id}`;
+  const capture = (what: 'start' | 'stop') => server.expect(201, 'POST', `/v2${path}/${what}_capture`, {});
+  const { lab } = await shown(t, server, project.project_id);
+  const starts = (): number => lab.captureStarts.get(id) ?? 0;
+  assert.equal(starts(), 0);
+  await capture('start');
+  await until(() => starts() === 1, 'the first start');
+  const states: string[] = [];
+  const source = new Source(
+    { name: 'One', path: `${path}/pcap/ws`, query: {}, start: 1 },
+    0,
+    {},
+    {
+      begun: () => {},
+      frames: () => {},
+      changed: () => void (states.at(-1) !== source.connection && states.push(source.connection)),
+    },
+  );
+  await until(() => source.connection === 'open', 'the capture');
+  await capture('stop');
+  await until(() => source.connection === 'ended', 'its end');
+  source.again(1);
+  await capture('start');
+  await until(() => starts() === 2, 'the second start');
+  source.again(starts());
+  await until(() => source.connection === 'open', 'the second capture');
+  await capture('stop');
+  await until(() => source.connection === 'ended', 'the second end');
+  assert.deepEqual(states, ['open', 'ended', 'connecting', 'open', 'ended']);
 });
 
 test('changes of the time without a connection come in order, and are counted', async (t) => {

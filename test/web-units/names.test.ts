@@ -74,6 +74,23 @@ test('a name is below its symbol, unless a link, a symbol or another name is the
   assert.deepEqual([sides.get('Alone'), sides.has('Placed')], ['above', false]);
 });
 
+test('a node far away and a huge symbol cost no more than others, and still count', () => {
+  const [near, alone] = [named('Near', 0, 0), named('Alone', 0, 500)];
+  for (const far of [1e7, 1e12, 2 ** 53 - 100]) {
+    const [away, crossed] = [named('Far', far, far), named('Crossed', 300, 230)];
+    const sides = sidesOf([near, alone, away, crossed], [link(near, away)]);
+    assert.deepEqual([sides.get('Alone'), sides.get('Crossed')], ['below', 'above'], String(far));
+  }
+  for (const width of [30_000, 2 ** 32]) {
+    const symbol = { x: 40, y: 60, width, height: width };
+    assert.equal(sidesOf([near, { ...named('Huge', 40, 60), symbol }], []).get('Near'), 'above', String(width));
+    assert.deepEqual([...namesWithRoom([{ ...node('Huge', 1, 40, 60), symbol }, node('In', 9, 200, 200)])], ['Huge']);
+  }
+  const many = Array.from({ length: 200 }, (_, at) => named(`N${at}`, (at % 25) * 1e11, Math.floor(at / 25) * 1e11));
+  const links = many.flatMap((each, at) => [link(each, many[(at * 7) % 200]!), link(each, many[(at * 11) % 200]!)]);
+  assert.equal(sidesOf(many, links).size, 200);
+});
+
 test('names that the server or a client has left in the middle above are placed by the page', () => {
   for (const y of [-40, -39, null, undefined]) assert.ok(isUnplaced({ text: 'A', x: null, y }, 59), String(y));
   assert.ok(!isUnplaced({ text: 'A', x: 3, y: -40 }, 59));

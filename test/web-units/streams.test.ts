@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { findProgram } from '../../src/host/processes/program-path.ts';
 import { Ring } from '../../src/web/capture/ring.ts';
 import { Follower, type StreamObject } from '../../src/web/capture/streams/follower.ts';
+import { type Captured, Reassembly } from '../../src/web/capture/streams/reassembly.ts';
 import { seeded } from '../seeded.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { pcapOf } from './corpus.ts';
@@ -195,6 +196,27 @@ test('of a long stream as much is kept as fits, and the rest is counted', () => 
   const typed = [...OPENING];
   for (let index = 0; index < 1000; index++) typed.push(segment({ side: 0, at: 1 + index, data: 'x' }));
   assert.ok(followed(typed, 1, 20_000).parts.length < 200);
+});
+
+test('segments that wait for a gap count with what keeping them costs, also what the capture cut off', () => {
+  const waiting = (segments: readonly Captured[]): Reassembly => {
+    const stream = new Reassembly(segments[0]!.segment, 2 << 20);
+    for (const each of segments) stream.push(each);
+    return stream;
+  };
+  const piece = (sequence: number, data: number, cut: number): Captured => {
+    const segment = { from: 'a:1', to: 'b:2', sequence, acknowledged: 0, flags: 0, begin: 0, end: 0, cut };
+    return { segment, data: new Uint8Array(data), frame: sequence };
+  };
+  // A byte each, and none of those between them.
+  const holes = waiting(Array.from({ length: 20_000 }, (_, index) => piece(1 + 2 * index, 1, 0)));
+  assert.ok(holes.waiting > 1000 && holes.waiting < 10_000, `${holes.waiting} segments wait`);
+  assert.equal(holes.sides[0].bytes + holes.waiting, 20_000);
+  // Thousands of them follow when the gap is filled.
+  const late = Array.from({ length: 3000 }, (_, index) => piece(301 + 100 * index, 0, 100));
+  const [{ missing, early }] = waiting([piece(1, 0, 100), ...late, piece(101, 0, 200)]).sides;
+  assert.deepEqual([missing, early], [300_300, 3000]);
+  assert.ok(waiting([piece(1, 1, 0), ...late.map(({ frame }) => piece(frame, 0, 1400))]).sides[0].missing > 100_000);
 });
 
 test('a stream goes on with the frames that come later', () => {

@@ -67,5 +67,5 @@ export function segment(
 
 /** As a list has it. */
 export function frameOf(bytes: Uint8Array, more: Partial<Frame> = {}): Frame {
-  return { number: 0, time: 0, source: 0, length: bytes.length, bytes, link: 1, ...more };
+  return { id: 0, number: 0, time: 0, source: 0, length: bytes.length, bytes, link: 1, ...more };
 }

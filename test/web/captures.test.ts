@@ -36,6 +36,14 @@ test('eight captures run at once, and the page and the API go on answering', { s
     );
   }
   assert.deepEqual(await accessibilityFaults(page), []);
+  // Stopped and started again: the open tab shows the new capture.
+  await page.getByRole('button', { name: 'Stop capture' }).last().click();
+  await pane(page).getByText('The capture has ended.').waitFor();
+  await list.getByRole('button', { name: /Middle .* – H8 / }).click();
+  await page.getByRole('button', { name: 'Start capture' }).click();
+  await pane(page).getByText('0 frames').waitFor();
+  await send([arp, arp]);
+  await rows(page).nth(1).waitFor();
   assert.deepEqual(complaints, []);
 });
 
@@ -125,6 +133,10 @@ test('list, filter, layers and bytes are right; the download is the file; the en
   assert.deepEqual(await accessibilityFaults(page), []);
   await page.getByRole('button', { name: 'Stop capture' }).click();
   await page.getByText('The capture has ended.').waitFor();
+  await server.expect(201, 'POST', `${link}/start_capture`);
+  await pane(page).getByText('0 frames').waitFor();
+  await send([samples[0]!.bytes]);
+  await pane(page).getByText('1 frame,').waitFor();
   assert.deepEqual(complaints, []);
 });
 

@@ -16,6 +16,9 @@ export interface SymbolsOptions {
   directory: string;
 }
 
+/** Width and height of a node at most, whatever size its picture states, so that labs can be drawn and arranged. */
+const MOST_PIXELS = 10_000;
+
 type Found = { builtin: BuiltinSymbol } | { custom: string; stat: Stats };
 
 export class Symbols {
@@ -47,7 +50,7 @@ export class Symbols {
   forNode(symbol: string | null | undefined): { symbol: string } & SymbolSize {
     const id = this.#relativeId(symbol ?? FALLBACK_SYMBOL);
     const size = this.dimensions(id);
-    if (size !== undefined && size.width > 0 && size.height > 0) return { symbol: id, ...size };
+    if (size !== undefined && size.width > 0 && size.height > 0) return { symbol: id, ...bounded(size) };
     return { symbol: FALLBACK_SYMBOL, ...this.size(FALLBACK_ID) };
   }
 
@@ -148,4 +151,9 @@ function plainId(id: string): string {
   } catch {
     return id;
   }
+}
+
+function bounded({ width, height }: SymbolSize): SymbolSize {
+  const share = Math.min(1, MOST_PIXELS / Math.max(width, height));
+  return { width: Math.max(1, Math.round(width * share)), height: Math.max(1, Math.round(height * share)) };
 }

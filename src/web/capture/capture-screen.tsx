@@ -10,29 +10,31 @@ import { Link } from '../panels/link.tsx';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
 import { CaptureView } from './capture-view.tsx';
+import { useLab } from './use-lab.ts';
 
 export function CaptureScreen({ ids: [projectId = '', linkId = ''] }: { ids: readonly string[] }) {
   const title = useSignal('');
   const message = useSignal('');
-  const lab = `/projects/${projectId}`;
+  const lab = useLab(projectId);
+  const link = `${lab.path}/links/${linkId}`;
   const begin = useCallback((): void => {
     const read = async (): Promise<void> => {
-      const [link] = await Promise.all([
-        api.get<LinkObject>(`${lab}/links/${linkId}`),
+      const [{ capturing, nodes: ends }] = await Promise.all([
+        api.get<LinkObject>(link),
         // Viewers get no button to stop the capture.
         readAccount().then(readShares),
       ]);
-      if (!link.capturing) {
+      if (!capturing) {
         const why = whyNotChange(projectId);
         if (why !== '') throw new Error(`${WORDS.may.noCapture} ${why}`);
-        await api.post(`${lab}/links/${linkId}/start_capture`);
+        await api.post(`${link}/start_capture`);
       }
-      const nodes = await Promise.all(link.nodes.map((end) => api.get<NodeObject>(`${lab}/nodes/${end.node_id}`)));
+      const nodes = await Promise.all(ends.map((end) => api.get<NodeObject>(`${lab.path}/nodes/${end.node_id}`)));
       title.value = nodes.map(({ name }) => name).join(' – ');
       document.title = `${title.value} - Labwire`;
     };
     void attempted(message, read);
-  }, [lab, projectId, linkId, title, message]);
+  }, [lab, link, projectId, title, message]);
   useEffect(begin, [begin]);
   return (
     <main class="capture-alone">
@@ -41,7 +43,10 @@ export function CaptureScreen({ ids: [projectId = '', linkId = ''] }: { ids: rea
       </h1>
       <Message text={message.value} again={begin} />
       {title.value !== '' && (
-        <CaptureView labId={projectId} path={`${lab}/links/${linkId}`} title={title.value} isShown />
+        <>
+          <Message text={lab.problem.value} again={() => void lab.read()} />
+          <CaptureView lab={lab} linkId={linkId} title={title.value} isShown />
+        </>
       )}
     </main>
   );

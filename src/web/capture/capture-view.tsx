@@ -1,8 +1,8 @@
 // The packets of one link's capture, with its actions.
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { whyNotChange } from '../model/account/permissions.ts';
 import { copyText } from '../model/browser/clipboard.ts';
+import type { Lab } from '../model/lab/lab.ts';
 import { api } from '../model/server/api.ts';
 import { attempted } from '../model/server/attempt.ts';
 import { wiresharkLine } from '../model/server/capture-line.ts';
@@ -10,6 +10,7 @@ import { Button } from '../panels/button.tsx';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
 import { Download } from './download.tsx';
+import type { SourceAddress } from './messages.ts';
 import { PacketsView } from './packets-view.tsx';
 
 const words = WORDS.capture;
@@ -17,28 +18,28 @@ const words = WORDS.capture;
 export const LAST_BYTES = 32 << 20;
 
 interface CaptureViewProps {
-  labId: string;
-  /** Path of the link below `/v2`. */
-  path: string;
+  lab: Lab;
+  linkId: string;
   title: string;
   isShown: boolean;
 }
 
-export function CaptureView({ labId, path, title, isShown }: CaptureViewProps) {
+export function CaptureView({ lab, linkId, title, isShown }: CaptureViewProps) {
+  lab.changes.value; // the capture stops and starts
   const message = useSignal('');
+  const path = `${lab.path}/links/${linkId}`;
   const line = wiresharkLine(path);
   const stop = (): void => {
     void attempted(message, () => api.post(`${path}/stop_capture`));
   };
-  const source = { name: title, path: `${path}/pcap/ws`, query: { last: String(LAST_BYTES) } };
   return (
     <PacketsView
-      sources={[source]}
+      sources={lab.links.get(linkId)?.capturing ? [sourceOf(lab, linkId, title, LAST_BYTES)] : []}
       title={title}
       isShown={isShown}
       tools={(isOver) => (
         <>
-          {whyNotChange(labId) === '' && <Button disabled={isOver} onClick={stop} text={words.stop} />}
+          {lab.whyNotChange === '' && <Button disabled={isOver} onClick={stop} text={words.stop} />}
           <Download path={path} />
           <ForWireshark line={line} />
           <Message text={message.value} />
@@ -46,6 +47,12 @@ export function CaptureView({ labId, path, title, isShown }: CaptureViewProps) {
       )}
     />
   );
+}
+
+/** Where the running capture of a link is read from about so many bytes before its end. */
+export function sourceOf(lab: Lab, linkId: string, name: string, last: number): SourceAddress {
+  const path = `${lab.path}/links/${linkId}/pcap/ws`;
+  return { name, path, query: { last: String(last) }, start: lab.captureStarts.get(linkId) ?? 0 };
 }
 
 /** The command line that pipes the live capture into Wireshark. */

@@ -1,15 +1,15 @@
 // A list of captures as signals, fed by its worker.
 import { signal } from '@preact/signals';
 import { startWorker } from '../model/server/workers.ts';
-import type { CaptureState, FrameDetails, FromWorker, Row, SourceAddress, ToWorker } from './messages.ts';
+import type { CaptureState, FrameDetails, FrameRow, FromWorker, SourceAddress, ToWorker } from './messages.ts';
 import type { StreamObject } from './streams/follower.ts';
 
 export class CaptureFeed {
   readonly state = signal<CaptureState | undefined>(undefined);
   /** What is wrong with the filter. */
   readonly wrong = signal('');
-  /** Rows by index; rows of an earlier generation are not included. */
-  readonly rows = signal<ReadonlyMap<number, Row>>(new Map());
+  /** Rows by index. Those of an earlier generation stay until the new ones arrive, so that the list does not flicker. */
+  readonly rows = signal<ReadonlyMap<number, FrameRow>>(new Map());
   readonly frame = signal<FrameDetails | undefined>(undefined);
   /** The followed stream, as read so far. */
   readonly stream = signal<StreamObject | undefined>(undefined);
@@ -34,23 +34,22 @@ export class CaptureFeed {
     this.#worker.post({ kind: 'rows', from, count });
   }
 
-  choose(number: number): void {
-    this.#worker.post({ kind: 'frame', number });
+  choose(id: number): void {
+    this.#worker.post({ kind: 'frame', id });
   }
 
   /** Reassembles the TCP stream that a frame belongs to. */
-  follow(number: number): void {
-    this.#worker.post({ kind: 'stream', number });
+  follow(id: number): void {
+    this.#worker.post({ kind: 'stream', id });
   }
 
   leaveStream(): void {
     this.stream.value = undefined;
-    this.#worker.post({ kind: 'stream', number: undefined });
+    this.#worker.post({ kind: 'stream', id: undefined });
   }
 
   #received(message: FromWorker): void {
     if (message.kind === 'state') {
-      if (message.state.generation !== this.#generation) this.rows.value = new Map();
       this.#generation = message.state.generation;
       this.state.value = message.state;
     } else if (message.kind === 'filter') this.wrong.value = message.message;

@@ -14,7 +14,7 @@ interface Marked {
   to: number;
 }
 
-export function FrameTree({ feed, follow }: { feed: CaptureFeed; follow: (number: number) => void }) {
+export function FrameTree({ feed, follow }: { feed: CaptureFeed; follow: (frame: number) => void }) {
   const marked = useSignal<Marked>({ from: 0, to: 0 });
   const frame = feed.frame.value;
   if (!frame) return <p class="frame-none">{words.choose}</p>;
@@ -26,10 +26,10 @@ export function FrameTree({ feed, follow }: { feed: CaptureFeed; follow: (number
       <section class="frame-layers" aria-label={words.tree}>
         <p>
           {words.frame(frame.number, frame.length, frame.bytes.length)}{' '}
-          {frame.hasStream && <Button onClick={() => follow(frame.number)} text={words.stream.follow} />}
+          {frame.hasStream && <Button onClick={() => follow(frame.id)} text={words.stream.follow} />}
         </p>
         {frame.layers.map((layer, index) => (
-          <details key={`${frame.number} ${index}`} open={index >= frame.layers.length - 2}>
+          <details key={`${frame.id} ${index}`} open={index >= frame.layers.length - 2}>
             <summary>{layer.name}</summary>
             <ul>
               {layer.fields.map((field, at) => (

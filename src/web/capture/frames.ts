@@ -1,7 +1,9 @@
 // Splits a capture stream into frames: pcap in both byte orders and time resolutions, and pcapng.
 
 export interface Frame {
-  /** Number in the list, from 1. */
+  /** Identifies it in its worker for good, as frames of other captures that come late change its number. */
+  id: number;
+  /** Number in the list, from 1; set by the list. */
   number: number;
   /** Nanoseconds since the start of the reader's clock. */
   time: number;
@@ -36,6 +38,8 @@ interface Interface {
   unit: number;
 }
 
+let identified = 0;
+
 /** The stream is no capture or is damaged; the rest cannot be read. */
 export class NoCapture extends Error {}
 
@@ -45,7 +49,6 @@ export class FrameReader {
   #little = true;
   #pcap: Interface = { link: 1, unit: 1000 };
   #interfaces: Interface[] = [];
-  #count = 0;
   readonly #clock: Clock;
   readonly #source: number;
 
@@ -160,9 +163,9 @@ export class FrameReader {
     }: Record<'begin' | 'end' | 'length' | 'link' | 'seconds' | 'fraction', number>,
   ): Frame {
     this.#clock.second ??= seconds;
-    this.#count += 1;
+    identified += 1;
     const bytes = new Uint8Array(view.buffer, begin, end - begin);
     const time = (seconds - this.#clock.second) * 1e9 + fraction;
-    return { number: this.#count, time, source: this.#source, length, bytes, link };
+    return { id: identified, number: 0, time, source: this.#source, length, bytes, link };
   }
 }

@@ -1,17 +1,13 @@
 // A window that shows the captures of all links of a lab in one list.
-import { useEffect, useMemo } from 'preact/hooks';
-import { Lab } from '../model/lab/lab.ts';
+import { useEffect } from 'preact/hooks';
 import { Link } from '../panels/link.tsx';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
 import { MergedView } from './merged-view.tsx';
+import { useLab } from './use-lab.ts';
 
 export function MergedScreen({ ids: [labId = ''] }: { ids: readonly string[] }) {
-  const lab = useMemo(() => new Lab(labId), [labId]);
-  useEffect(() => {
-    lab.start();
-    return () => lab.stop();
-  }, [lab]);
+  const lab = useLab(labId);
   const name = lab.project.value?.name ?? '';
   useEffect(() => {
     document.title = `${WORDS.capture.merged}${name && ` - ${name}`} - Labwire`;

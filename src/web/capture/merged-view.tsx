@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks';
 import type { Lab } from '../model/lab/lab.ts';
 import { streamed } from '../model/server/capture-line.ts';
 import { WORDS } from '../words.ts';
-import { ForWireshark, LAST_BYTES } from './capture-view.tsx';
+import { ForWireshark, LAST_BYTES, sourceOf } from './capture-view.tsx';
 import { DownloadMerged } from './download.tsx';
 import { PacketsView } from './packets-view.tsx';
 
@@ -20,14 +20,10 @@ export function MergedView({ lab, isShown }: MergedViewProps) {
   const share = useRef<number | undefined>(undefined);
   const captured = [...lab.links.values()].filter(({ capturing }) => capturing);
   share.current ??= Math.floor(LAST_BYTES / Math.max(1, captured.length));
-  const names = new Map<string, number>();
+  const last = share.current;
   const sources = captured.map((link) => {
     const name = link.nodes.map((end) => lab.nodes.get(end.node_id)?.name ?? '').join(' – ');
-    const count = (names.get(name) ?? 0) + 1;
-    names.set(name, count);
-    const path = `${lab.path}/links/${link.link_id}/pcap/ws`;
-    // Several links between the same nodes are numbered.
-    return { name: count > 1 ? `${name} (${count})` : name, path, query: { last: String(share.current) } };
+    return sourceOf(lab, link.link_id, name, last);
   });
   const hosts = new Set(captured.map(({ capture_compute_id: host }) => host));
   // Wireshark takes each link as an interface; a shell such as bash provides a pipe for each.

@@ -1,11 +1,13 @@
-// Merges the frames of several captures by time. A frame waits until no other active capture can deliver an earlier one.
+// Merges the frames of several captures by time. A frame waits until no other active capture can deliver an earlier one,
+// but not longer than captures are silent: the clocks of their hosts may differ by any time.
 import type { Frame } from './frames.ts';
 
-/** Milliseconds without data after which a capture is not waited for. The server sends a frame within 100 ms. */
+/** Milliseconds without data after which a capture is not waited for, and that a frame waits at most. The server sends a frame within 100 ms. */
 const QUIET_MS = 400;
 
 interface Source {
-  waiting: Frame[];
+  /** The frames, and when they arrived in milliseconds. */
+  waiting: { frame: Frame; since: number }[];
   /** Time of its newest frame. */
   newest: number;
   /** When it last delivered data, in milliseconds. */
@@ -27,7 +29,7 @@ export class Merger {
 
   add(source: number, frames: readonly Frame[], now: number): void {
     const known = this.#sources.get(source)!;
-    for (const frame of frames) known.waiting.push(frame);
+    for (const frame of frames) known.waiting.push({ frame, since: now });
     known.newest = frames.at(-1)?.time ?? known.newest;
     known.heard = now;
   }
@@ -43,9 +45,9 @@ export class Merger {
     const until = all.length === 1 ? Infinity : Math.min(...speaking.map(({ newest }) => newest));
     const taken: Frame[] = [];
     for (const source of all) {
-      const later = source.waiting.findIndex(({ time }) => time > until);
+      const later = source.waiting.findIndex(({ frame, since }) => frame.time > until && now - since < QUIET_MS);
       const count = later < 0 ? source.waiting.length : later;
-      for (const frame of source.waiting.splice(0, count)) taken.push(frame);
+      for (const { frame } of source.waiting.splice(0, count)) taken.push(frame);
     }
     // Frames of a single capture keep their order, whatever their clock says.
     return all.length === 1 ? taken : taken.sort((one, other) => one.time - other.time);

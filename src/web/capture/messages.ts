@@ -9,6 +9,8 @@ export interface SourceAddress {
   /** Path of its socket below `/v2`, and its query. */
   path: string;
   query: Readonly<Record<string, string>>;
+  /** Changes with each capture that starts there. */
+  start: number;
 }
 
 /** Figures that the server sends besides the bytes. */
@@ -54,8 +56,14 @@ export interface Row {
   link: string;
 }
 
+/** A row with the identity of its frame. */
+export interface FrameRow extends Row {
+  id: number;
+}
+
 /** All details of a frame. */
 export interface FrameDetails {
+  id: number;
   number: number;
   time: number;
   length: number;
@@ -71,13 +79,13 @@ export type ToWorker =
   | { kind: 'filter'; text: string }
   /** Rows by index; dropped rows count. */
   | { kind: 'rows'; from: number; count: number }
-  | { kind: 'frame'; number: number }
+  | { kind: 'frame'; id: number }
   /** Follows the stream of a frame, or none. */
-  | { kind: 'stream'; number: number | undefined };
+  | { kind: 'stream'; id: number | undefined };
 
 export type FromWorker =
   | { kind: 'state'; state: CaptureState }
   | { kind: 'filter'; message: string }
-  | { kind: 'rows'; from: number; generation: number; rows: Row[] }
+  | { kind: 'rows'; from: number; generation: number; rows: FrameRow[] }
   | { kind: 'frame'; frame: FrameDetails | undefined }
   | { kind: 'stream'; stream: StreamObject | undefined };

@@ -6,7 +6,7 @@ import { remembered } from '../model/browser/remembered.ts';
 import { Separator } from '../panels/separator.tsx';
 import { WORDS } from '../words.ts';
 import type { CaptureFeed } from './feed.ts';
-import type { Row } from './messages.ts';
+import type { FrameRow } from './messages.ts';
 
 const words = WORDS.capture;
 const ROW_PIXELS = 22;
@@ -30,9 +30,9 @@ const widths = new Map<Column, Signal<number>>(
 interface PacketListProps {
   feed: CaptureFeed;
   following: Signal<boolean>;
-  /** Number of the selected frame. */
+  /** Id of the selected frame. */
   chosen: Signal<number | undefined>;
-  choose: (number: number) => void;
+  choose: (frame: number) => void;
   isShown: boolean;
 }
 
@@ -66,10 +66,10 @@ export function PacketList({ feed, following, chosen, choose, isShown }: PacketL
     if (by === undefined) return;
     event.preventDefault();
     const all = [...feed.rows.value];
-    const at = all.findIndex(([, { number }]) => number === chosen.value);
+    const at = all.findIndex(([, { id }]) => id === chosen.value);
     const next = all[at === -1 ? all.length - 1 : Math.max(0, Math.min(all.length - 1, at + by))];
     if (!next || !list.current) return;
-    choose(next[1].number);
+    choose(next[1].id);
     const top = (next[0] - gone) * ROW_PIXELS;
     const { scrollTop, clientHeight } = list.current;
     if (top < scrollTop) list.current.scrollTop = top;
@@ -87,8 +87,8 @@ export function PacketList({ feed, following, chosen, choose, isShown }: PacketL
   useEffect(() => {
     const element = list.current;
     const click = ({ target }: MouseEvent): void => {
-      const number = (target as Element).closest<HTMLElement>('[data-packet]')?.dataset['packet'];
-      if (number !== undefined) choose(Number(number));
+      const frame = (target as Element).closest<HTMLElement>('[data-packet]')?.dataset['packet'];
+      if (frame !== undefined) choose(Number(frame));
     };
     element?.addEventListener('click', click);
     element?.addEventListener('keydown', step);
@@ -119,11 +119,11 @@ export function PacketList({ feed, following, chosen, choose, isShown }: PacketL
         <tbody style={{ height: `${shown * ROW_PIXELS}px` }}>
           {[...feed.rows.value].map(([at, row]) => (
             <Line
-              key={row.number}
+              key={row.id}
               row={row}
               columns={columns}
               top={(at - gone) * ROW_PIXELS}
-              isChosen={row.number === chosen.value}
+              isChosen={row.id === chosen.value}
             />
           ))}
         </tbody>
@@ -166,7 +166,7 @@ function ColumnEdge({ column }: { column: Column }) {
 }
 
 interface LineProps {
-  row: Row;
+  row: FrameRow;
   columns: readonly Column[];
   top: number;
   isChosen: boolean;
@@ -178,7 +178,7 @@ function Line({ row, columns, top, isChosen }: LineProps) {
     <tr
       class="packet"
       aria-current={isChosen}
-      data-packet={row.number}
+      data-packet={row.id}
       data-protocol={row.protocol.split(' ')[0]}
       style={{ top: `${top}px` }}
     >

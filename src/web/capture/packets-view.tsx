@@ -15,7 +15,7 @@ import { StreamView } from './stream-view.tsx';
 const words = WORDS.capture;
 
 interface PacketsViewProps {
-  /** The captures in the list; more may be added. */
+  /** The running captures; the list has those that have ended, too. */
   sources: readonly SourceAddress[];
   title: string;
   isShown: boolean;
@@ -28,17 +28,17 @@ interface PacketsViewProps {
 export function PacketsView({ sources, title, isShown, tools, note }: PacketsViewProps) {
   const feed = useMemo(() => new CaptureFeed(), []);
   useEffect(() => () => feed.stop(), [feed]);
-  const wanted = sources.map(({ path }) => path).join(' ');
+  const wanted = sources.map(({ path, start }) => `${path} ${start}`).join(' ');
   useEffect(() => feed.open(sources), [feed, wanted]);
   const following = useSignal(true);
   const chosen = useSignal<number | undefined>(undefined);
   const isStream = useSignal(false);
   const filter = useRef<HTMLInputElement>(null);
   const id = useId();
-  const choose = (number: number): void => {
-    chosen.value = number;
+  const choose = (frame: number): void => {
+    chosen.value = frame;
     following.value = false;
-    feed.choose(number);
+    feed.choose(frame);
   };
   const setFilter = (text: string): void => {
     filter.current!.value = text;
@@ -98,9 +98,9 @@ export function PacketsView({ sources, title, isShown, tools, note }: PacketsVie
         />
         <FrameTree
           feed={feed}
-          follow={(number) => {
+          follow={(frame) => {
             isStream.value = true;
-            feed.follow(number);
+            feed.follow(frame);
           }}
         />
       </div>

@@ -105,6 +105,10 @@ export class Ring {
     return at;
   }
 
+  find(id: number): Frame | undefined {
+    return this.#frames.find((frame, index) => index >= this.#head && frame.id === id);
+  }
+
   /** Frames are numbered without gaps. */
   get(number: number): Frame | undefined {
     const index = this.#head + number - this.first;

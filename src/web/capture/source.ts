@@ -24,19 +24,24 @@ export class Source {
   reason = '';
   server: ServerFigures | undefined;
   #hasBegun = false;
+  #start: number;
+  /** A capture has started that follows the one that is read, whose end is not known yet. */
+  #isFollowed = false;
   readonly #number: number;
   readonly #clock: Clock;
   readonly #listener: SourceListener;
 
   constructor(address: SourceAddress, number: number, clock: Clock, listener: SourceListener) {
     this.address = address;
+    this.#start = address.start;
     this.#number = number;
     this.#clock = clock;
     this.#listener = listener;
     void this.#connect();
   }
 
-  async #connect(): Promise<void> {
+  /** @param ending why the former capture has ended, which stays the reason if none follows */
+  async #connect(ending?: string): Promise<void> {
     const { begun, frames, changed } = this.#listener;
     const reader = new FrameReader(this.#clock, this.#number);
     this.connection = 'connecting';
@@ -44,7 +49,8 @@ export class Source {
     else begun();
     const socket = await openSocket(this.address.path, this.address.query).catch(() => undefined);
     if (!socket) {
-      this.#lost('');
+      if (ending === undefined) this.#lost('');
+      else this.#ended(ending);
       return;
     }
     this.connection = 'open';
@@ -58,13 +64,16 @@ export class Source {
         changed();
         return;
       }
+      let read: Frame[];
       try {
-        frames(reader.push(new Uint8Array(data as ArrayBuffer)));
+        read = reader.push(new Uint8Array(data as ArrayBuffer));
       } catch (error) {
         socket.onclose = null;
         socket.close();
         this.#ended(sentenceOf(error));
+        return;
       }
+      frames(read);
     };
     socket.onclose = ({ code, reason }) => {
       if (code === ENDED) this.#ended(reason);
@@ -72,15 +81,21 @@ export class Source {
     };
   }
 
-  /** Reconnects after the capture has ended and a new one has started. */
-  again(): void {
+  /** Reads the capture with this start, once the former one has ended: news of both come in any order. */
+  again(start: number): void {
+    if (start === this.#start) return;
+    this.#start = start;
+    this.#isFollowed = this.connection === 'open';
     if (this.connection === 'ended') void this.#connect();
   }
 
   #ended(reason: string): void {
     this.connection = 'ended';
     this.reason = reason;
-    this.#listener.changed();
+    const isFollowed = this.#isFollowed;
+    this.#isFollowed = false;
+    if (isFollowed) void this.#connect(reason);
+    else this.#listener.changed();
   }
 
   /** Retries after a pause. */

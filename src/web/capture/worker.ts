@@ -9,18 +9,26 @@ import { Source } from './source.ts';
 import { Follower } from './streams/follower.ts';
 
 const TELLING_MS = 150;
+/** Pause between frames that come late, as a filter begins again with each. */
+const LATE_MS = 1000;
 /** A growing stream is sent as a whole each time. */
 const STREAM_TELLING_MS = 500;
 
 const clock: Clock = {};
 const sources: Source[] = [];
+/** Their names; of links between the same nodes the further ones are numbered. */
+const names: string[] = [];
 const merger = new Merger();
 const ring = new Ring();
-const rows = new Rows(ring, (source) => (sources.length > 1 ? (sources[source]?.address.name ?? '') : ''));
+const rows = new Rows(ring, (source) => (sources.length > 1 ? (names[source] ?? '') : ''));
 let filter: ReturnType<typeof filterOf>;
+/** The frame whose details are shown, and the number that they show. */
+let chosen: Frame | undefined;
+let chosenNumber = 0;
 let follower: Follower | undefined;
 let followed: Frame | undefined;
 let generation = 0;
+let mergePause = TELLING_MS;
 const due = new Set<() => void>();
 
 const tell = (message: FromWorker): void => postMessage(message);
@@ -47,7 +55,7 @@ function tellState(): void {
     gone: rows.gone,
     generation,
     server: figures(),
-    sources: sources.map((source) => ({ name: source.address.name, connection: source.connection })),
+    sources: sources.map(({ connection }, index) => ({ name: names[index]!, connection })),
   };
   tell({ kind: 'state', state });
 }
@@ -80,16 +88,19 @@ function look(): void {
 function renumbered(): void {
   rows.filter(filter);
   generation += 1;
+  if (chosen && chosen.number !== chosenNumber) soon(sendChosen, TELLING_MS);
   if (followed) follow(followed);
 }
 
 /** Moves merged frames into the ring. */
 function merge(): void {
   const frames = merger.take(performance.now());
-  if (!merger.isEmpty) soon(merge, TELLING_MS);
+  if (!merger.isEmpty) soon(merge, mergePause);
   if (frames.length === 0) return;
+  const isLate = sources.length > 1 && ring.insert(frames);
   if (sources.length === 1) ring.push(frames);
-  else if (ring.insert(frames)) renumbered();
+  if (isLate) renumbered();
+  mergePause = isLate && filter ? LATE_MS : TELLING_MS;
   soon(look, 0);
   if (follower) soon(readStream, 0);
 }
@@ -98,17 +109,22 @@ function open(addresses: readonly SourceAddress[]): void {
   for (const address of addresses) {
     const known = sources.find((source) => source.address.path === address.path);
     if (known) {
-      known.again();
+      known.again(address.start);
       continue;
     }
     const number = sources.length;
     const isSecond = number === 1;
+    const { name } = address;
+    const same = sources.filter((source) => source.address.name === name).length;
+    names.push(same === 0 ? name : `${name} (${same + 1})`);
     sources.push(
       new Source(address, number, clock, {
         begun: () => begun(number),
         frames: (frames) => {
           merger.add(number, frames, performance.now());
-          merge();
+          // Together, as each frame that comes late renumbers the others.
+          if (sources.length > 1) soon(merge, mergePause);
+          else merge();
         },
         changed: () => {
           const source = sources[number];
@@ -146,22 +162,34 @@ function setFilter(text: string): void {
   soon(look, 0);
 }
 
-function sendFrame(number: number): void {
-  const frame = ring.get(number);
-  if (!frame) {
+/** The frame with this id; also one that the ring has dropped since it was chosen. */
+function find(id: number | undefined): Frame | undefined {
+  if (id === undefined) return undefined;
+  return chosen?.id === id ? chosen : ring.find(id);
+}
+
+function sendChosen(): void {
+  if (!chosen) {
     tell({ kind: 'frame', frame: undefined });
     return;
   }
-  const { layers, segment } = rows.packetOf(frame);
+  const { id, number, length } = chosen;
+  chosenNumber = number;
+  const { layers, segment } = rows.packetOf(chosen);
   // A copy, because the frame shares its memory with others.
-  const bytes = frame.bytes.slice();
+  const bytes = chosen.bytes.slice();
   const hasStream = segment !== undefined;
-  tell({ kind: 'frame', frame: { number, time: rows.timeOf(frame), length: frame.length, bytes, layers, hasStream } });
+  tell({ kind: 'frame', frame: { id, number, time: rows.timeOf(chosen), length, bytes, layers, hasStream } });
+}
+
+function sendRows(from: number, count: number): void {
+  const shown = rows.get(from, count).map((row) => ({ ...row, id: ring.get(row.number)!.id }));
+  tell({ kind: 'rows', from, generation, rows: shown });
 }
 
 function follow(frame: Frame | undefined): void {
-  followed = frame;
   follower = frame && new Follower(ring, frame);
+  followed = frame;
   if (follower) soon(readStream, 0);
 }
 
@@ -177,7 +205,9 @@ function tellStream(): void {
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.kind === 'open') open(data.sources);
   else if (data.kind === 'filter') setFilter(data.text);
-  else if (data.kind === 'frame') sendFrame(data.number);
-  else if (data.kind === 'stream') follow(data.number === undefined ? undefined : ring.get(data.number));
-  else tell({ kind: 'rows', from: data.from, generation, rows: rows.get(data.from, data.count) });
+  else if (data.kind === 'frame') {
+    chosen = find(data.id);
+    sendChosen();
+  } else if (data.kind === 'stream') follow(find(data.id));
+  else sendRows(data.from, data.count);
 };

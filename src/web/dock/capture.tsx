@@ -1,6 +1,7 @@
 // A capture as a tab of the dock.
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { Lab } from '../model/lab/lab.ts';
 import { loadPart } from '../model/server/lazy-load.ts';
 import { openMerged } from '../verbs/link.ts';
 import { WORDS } from '../words.ts';
@@ -8,7 +9,7 @@ import { keyOf } from './entries.ts';
 import { ownWindow } from './own-window.ts';
 import type { PaneProps } from './pane.ts';
 
-type View = ComponentType<{ labId: string; path: string; title: string; isShown: boolean }>;
+type View = ComponentType<{ lab: Lab; linkId: string; title: string; isShown: boolean }>;
 
 export function CapturePane({ context, entry, isShown }: PaneProps<'capture'>) {
   const [View, setView] = useState<View>();
@@ -20,7 +21,5 @@ export function CapturePane({ context, entry, isShown }: PaneProps<'capture'>) {
     const merge = { id: 'merge', words: WORDS.capture.merge, run: () => openMerged(context) };
     context.dock.offer(keyOf(entry), [merge, ownWindow(context.lab.id, `links/${entry.linkId}/capture`)]);
   }, [context, entry]);
-  if (!View) return null;
-  const { id, path } = context.lab;
-  return <View labId={id} path={`${path}/links/${entry.linkId}`} title={entry.title} isShown={isShown} />;
+  return View ? <View lab={context.lab} linkId={entry.linkId} title={entry.title} isShown={isShown} /> : null;
 }

@@ -1,8 +1,8 @@
 // Drag gestures: pan, rectangle selection, move, connect, resize, move a label.
 
 import { centreOf } from '../../layout/rectangles.ts';
-import { type Drawn, LEAST_SIZE, type Shape, spanned } from '../model/lab/drawing.ts';
-import { type Box, isWithin, overlap, type Point } from '../model/lab/geometry.ts';
+import { type Drawn, resized, type Shape, spanned } from '../model/lab/drawing.ts';
+import { type Box, isWithin, overlap, type Point, turned } from '../model/lab/geometry.ts';
 import { DEFAULT_TOP, isUnplaced } from '../model/lab/label-place.ts';
 import { NOTHING, type Selection } from '../model/lab/selection.ts';
 import type { DrawingObject, LinkEnd, LinkObject, NodeObject } from '../model/server/types.ts';
@@ -40,7 +40,7 @@ export function moveGrip(stage: Stage): Grip {
     },
     cancel: () => {
       guides.end();
-      stage.release([...stage.held.keys()]);
+      stage.putBack();
     },
   };
 }
@@ -181,14 +181,12 @@ export function portLabelGrip(stage: Stage, link: LinkObject, end: 0 | 1, text: 
 /** Resizes a drawing by a handle. */
 export function resizeGrip(stage: Stage, drawing: DrawingObject, shape: Shape, handle: string): Grip {
   const id = drawing.drawing_id;
-  const turn = (drawing.rotation * Math.PI) / 180;
   return {
     move: (_event, _step, whole) => {
       // In the drawing's coordinates, which may be rotated.
-      const [dx, dy] = [whole.x / stage.camera.scale, whole.y / stage.camera.scale];
-      const x = Math.round(dx * Math.cos(turn) + dy * Math.sin(turn));
-      const y = Math.round(dy * Math.cos(turn) - dx * Math.sin(turn));
-      stage.reshaped.set(id, { ...resized(drawing, shape, handle, x, y) });
+      const { scale } = stage.camera;
+      const { x, y } = turned({ x: whole.x / scale, y: whole.y / scale }, -drawing.rotation);
+      stage.reshaped.set(id, resized(drawing, shape, handle, { x: Math.round(x), y: Math.round(y) }));
       stage.mark('drawing', id);
     },
     end: () => stage.keepShape(id),
@@ -221,21 +219,4 @@ export function drawGrip(stage: Stage, kind: Drawn, start: Point): Grip {
     },
     cancel: () => element.remove(),
   };
-}
-
-function resized(drawing: DrawingObject, shape: Shape, handle: string, dx: number, dy: number) {
-  const { x, y } = drawing;
-  if (shape.kind === 'text') return { x, y, shape };
-  if (shape.kind !== 'line') {
-    const width = handle.includes('e') ? Math.max(LEAST_SIZE, shape.width + dx) : shape.width;
-    const height = handle.includes('s') ? Math.max(LEAST_SIZE, shape.height + dy) : shape.height;
-    return { x, y, shape: { ...shape, width, height } };
-  }
-  const moved = { ...shape };
-  if (handle === 'start') Object.assign(moved, { x1: shape.x1 + dx, y1: shape.y1 + dy });
-  else Object.assign(moved, { x2: shape.x2 + dx, y2: shape.y2 + dy });
-  // The position is the top left corner.
-  const [left, top] = [Math.min(moved.x1, moved.x2), Math.min(moved.y1, moved.y2)];
-  const line = { ...moved, x1: moved.x1 - left, x2: moved.x2 - left, y1: moved.y1 - top, y2: moved.y2 - top };
-  return { x: x + left, y: y + top, shape: line };
 }

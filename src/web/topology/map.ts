@@ -46,7 +46,6 @@ export class TopologyMap implements LabMap {
   /** Links of raised nodes that have not joined the drag yet. */
   readonly #raisedLinks = new Set<string>();
   #marked = NOTHING;
-  #nudged: Point = { x: 0, y: 0 };
   #fitted = false;
 
   constructor(host: HTMLElement, context: LabContext, events: Omit<GestureEvents, 'boxOfDrawing'>) {
@@ -357,17 +356,14 @@ export class TopologyMap implements LabMap {
   }
 
   nudge(dx: number, dy: number): void {
-    this.#nudged = { x: this.#nudged.x + dx, y: this.#nudged.y + dy };
-    this.#stage.hold(this.#nudged.x, this.#nudged.y, true);
+    this.#stage.nudge(dx, dy);
   }
 
   keep(): void {
-    this.#nudged = { x: 0, y: 0 };
     this.#stage.keep();
   }
 
   putBack(): void {
-    this.#nudged = { x: 0, y: 0 };
-    this.#stage.release([...this.#stage.held.keys()]);
+    this.#stage.putBack();
   }
 }

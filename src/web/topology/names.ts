@@ -93,9 +93,12 @@ export function namesWithRoom(nodes: readonly NameBox[]): Set<string> {
   return shown;
 }
 
+/** Parts of a line at most. */
+const MOST_PARTS = 64;
+
 /** Boxes around the parts of a long line, so that it is only in the squares that it passes. */
 function partsOf({ from, to }: LinkLine, length: number): Box[] {
-  const count = Math.max(1, Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / length));
+  const count = Math.min(MOST_PARTS, Math.max(1, Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / length)));
   const [dx, dy] = [(to.x - from.x) / count, (to.y - from.y) / count];
   return Array.from({ length: count }, (_, at) => {
     const [x, y] = [from.x + dx * at, from.y + dy * at];
@@ -111,10 +114,15 @@ interface Placed<T> {
 
 /** Rows of squares to each side of the middle for which a square has a number of its own. */
 const MOST_ROWS = 2 ** 25;
+/** Squares of a box at most; a larger box is in larger squares. */
+const MOST_SQUARES = 16;
+/** How many times as wide the next larger squares are. */
+const LARGER = 4;
 
-/** Things by squares of the map, so that each is compared with its neighbours alone. */
+/** Things by squares of the map, so that each is compared with its neighbours alone, however far or large one of them is. */
 class Places<T> {
-  readonly #squares = new Map<number, Placed<T>[]>();
+  /** The squares in use, by their size. */
+  readonly #grids = new Map<number, Map<number, Placed<T>[]>>();
   readonly #size: number;
 
   constructor(size: number) {
@@ -123,27 +131,35 @@ class Places<T> {
 
   add(id: string, box: Box, what: T): void {
     const placed = { id, box, what };
-    for (const key of this.#keysOf(box)) {
-      const square = this.#squares.get(key);
+    let size = this.#size;
+    let keys = keysOf(box, size);
+    for (; !keys; keys = keysOf(box, size)) size *= LARGER;
+    const squares = this.#grids.get(size) ?? new Map<number, Placed<T>[]>();
+    this.#grids.set(size, squares);
+    for (const key of keys) {
+      const square = squares.get(key);
       if (square) square.push(placed);
-      else this.#squares.set(key, [placed]);
+      else squares.set(key, [placed]);
     }
   }
 
   /** All in the squares of a box; what is in several of them more than once. */
   near(box: Box): Placed<T>[] {
     const found: Placed<T>[] = [];
-    for (const key of this.#keysOf(box)) for (const placed of this.#squares.get(key) ?? []) found.push(placed);
+    for (const [size, squares] of this.#grids)
+      for (const key of keysOf(box, size) ?? squares.keys())
+        for (const placed of squares.get(key) ?? []) found.push(placed);
     return found;
   }
+}
 
-  /** Numbers, as texts would take most of the time. */
-  #keysOf({ x, y, width, height }: Box): number[] {
-    const keys: number[] = [];
-    const [left, top] = [Math.floor(x / this.#size), Math.floor(y / this.#size)];
-    const [right, bottom] = [Math.floor((x + width) / this.#size), Math.floor((y + height) / this.#size)];
-    for (let column = left; column <= right; column += 1)
-      for (let row = top; row <= bottom; row += 1) keys.push(column * 2 * MOST_ROWS + row);
-    return keys;
-  }
+/** The squares of this size that a box is in, as numbers, as texts would take most of the time; undefined for too many. */
+function keysOf({ x, y, width, height }: Box, size: number): number[] | undefined {
+  const [left, top] = [Math.floor(x / size), Math.floor(y / size)];
+  const [columns, rows] = [Math.floor((x + width) / size) - left + 1, Math.floor((y + height) / size) - top + 1];
+  if (columns * rows > MOST_SQUARES) return undefined;
+  const keys: number[] = [];
+  for (let column = 0; column < columns; column += 1)
+    for (let row = 0; row < rows; row += 1) keys.push((left + column) * 2 * MOST_ROWS + top + row);
+  return keys;
 }

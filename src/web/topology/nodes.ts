@@ -82,9 +82,13 @@ export class NodeLayer {
     group.classList.toggle('locked', node.locked);
     group.classList.toggle('halted', node.halt_reason !== undefined);
     set(picture, { x, y, width: node.width, height: node.height });
-    if (picture.dataset['symbol'] !== node.symbol) {
-      picture.dataset['symbol'] = node.symbol;
-      void symbolPicture(node.symbol).then((address) => picture.setAttribute('href', address));
+    const { symbol } = node;
+    if (picture.dataset['symbol'] !== symbol) {
+      picture.dataset['symbol'] = symbol;
+      void symbolPicture(symbol).then((address) => {
+        // The node may have another symbol by now.
+        if (picture.dataset['symbol'] === symbol) picture.setAttribute('href', address);
+      });
     }
     set(state, { cx: x + node.width, cy: y });
     // The tooltip says why the node was halted.

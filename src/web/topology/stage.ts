@@ -49,6 +49,8 @@ export class Stage {
   /** Nodes that are dragged from now on, and look as before. */
   readonly raised = new Set<string>();
   readonly #flush: (isWhole: boolean) => void;
+  /** How far keys have moved the selection from where it was dropped last. */
+  #nudged: Point = { x: 0, y: 0 };
   #isPreview = false;
   #frame = 0;
 
@@ -170,6 +172,7 @@ export class Stage {
   /** Drags the selection by this distance from where it was dropped last. `isFree`: do not snap. */
   hold(dx: number, dy: number, isFree: boolean): void {
     const { context } = this;
+    this.#nudged = { x: 0, y: 0 };
     this.endPreview();
     this.#endFormer();
     const project = context.lab.project.value;
@@ -199,6 +202,19 @@ export class Stage {
       else if (!before.has(id)) this.raised.add(id);
     }
     this.ask();
+  }
+
+  /** Moves the dragged selection on by this distance. */
+  nudge(dx: number, dy: number): void {
+    const way = { x: this.#nudged.x + dx, y: this.#nudged.y + dy };
+    this.hold(way.x, way.y, true);
+    this.#nudged = way;
+  }
+
+  /** Returns the dragged selection to the server's positions. */
+  putBack(): void {
+    this.#nudged = { x: 0, y: 0 };
+    this.release([...this.held.keys()]);
   }
 
   /** Draws nodes at these corners without sending them; `keep` sends them. Replaces an earlier preview. */
@@ -236,6 +252,7 @@ export class Stage {
   keep(): void {
     const { lab, attempt, history } = this.context;
     this.#isPreview = false;
+    this.#nudged = { x: 0, y: 0 };
     const updates = [...this.held].flatMap(([id, { x, y }]) => {
       const kind = lab.nodes.has(id) ? ('node' as const) : ('drawing' as const);
       const object = lab[`${kind}s`].get(id);

@@ -40,18 +40,22 @@ interface Side extends SideFigures {
   /** Sequence number of the next byte; undefined before the first segment of this direction. */
   next: number | undefined;
   early: number;
+  /** Segments beyond a gap, in the order of their bytes. */
   waiting: Captured[];
+  /** Sum of their `costOf`. */
+  waitingCost: number;
 }
 
-/** Most bytes that wait for a gap to be filled; beyond, the gap counts as missing. */
+/** Most that waits for a gap to be filled, by `costOf`; beyond, the gap counts as missing. */
 const MOST_WAITING_BYTES = 1 << 20;
-/** Memory per part besides its bytes. */
+/** Memory per part, or waiting segment, besides its bytes. */
 const PART_BYTES = 128;
 
 /** Distance between two sequence numbers, with wraparound. */
 const distance = (from: number, to: number): number => (to - from) | 0;
 const behind = (sequence: number, by: number): number => (sequence + by) >>> 0;
 const sizeOf = ({ data, segment }: Captured): number => data.length + segment.cut;
+const costOf = (captured: Captured): number => sizeOf(captured) + PART_BYTES;
 
 export class Reassembly {
   /** `address:port` of the end that sent first, and of the other end. */
@@ -78,7 +82,7 @@ export class Reassembly {
 
   /** Bytes that wait for a gap to be filled. */
   get waiting(): number {
-    return this.#sides.reduce((sum, { waiting }) => sum + bytesOf(waiting), 0);
+    return this.#sides.reduce((sum, { waiting }) => waiting.reduce((bytes, { data }) => bytes + data.length, sum), 0);
   }
 
   /** Adds a segment between these two ends, in capture order. */
@@ -99,11 +103,16 @@ export class Reassembly {
     const ahead = distance(side.next!, startOf(captured));
     if (ahead > 0) {
       side.early += 1;
+      // Most come in order.
+      let place = side.waiting.length;
+      while (place > 0 && distance(startOf(side.waiting[place - 1]!), startOf(captured)) < 0) place -= 1;
       // A copy, because the frame shares its memory with others.
-      side.waiting.push({ ...captured, data: captured.data.slice() });
-      side.waiting.sort((one, other) => distance(startOf(other), startOf(one)));
-      if (bytesOf(side.waiting) > MOST_WAITING_BYTES)
+      side.waiting.splice(place, 0, { ...captured, data: captured.data.slice() });
+      side.waitingCost += costOf(captured);
+      if (side.waitingCost > MOST_WAITING_BYTES) {
         this.#skip(at, distance(side.next!, startOf(side.waiting[0]!)), captured.frame);
+        this.#follow(at);
+      }
       return;
     }
     // A keep-alive repeats the byte before the next one.
@@ -134,6 +143,7 @@ export class Reassembly {
     for (let first = side.waiting[0]; first; first = side.waiting[0]) {
       if (distance(side.next!, startOf(first)) > 0) return;
       side.waiting.shift();
+      side.waitingCost -= costOf(first);
       this.#append(at, first);
     }
   }
@@ -147,16 +157,17 @@ export class Reassembly {
       const gap = distance(side.next, startOf(first));
       if (distance(side.next, acknowledged) < gap) return;
       this.#skip(at, gap, frame);
+      this.#follow(at);
     }
   }
 
+  /** Notes a gap; the segments behind it are not appended. */
   #skip(at: 0 | 1, missing: number, frame: number): void {
     const side = this.#sides[at];
     side.missing += missing;
     side.next = behind(side.next!, missing);
     if (this.#kept < this.#limit) this.parts.push({ side: at, frame, data: new Uint8Array(0), missing });
     this.#kept += PART_BYTES;
-    this.#follow(at);
   }
 
   #keep(side: 0 | 1, frame: number, data: Uint8Array): void {
@@ -168,11 +179,7 @@ export class Reassembly {
 }
 
 function newSide(): Side {
-  return { bytes: 0, missing: 0, repeated: 0, early: 0, end: 'open', next: undefined, waiting: [] };
-}
-
-function bytesOf(waiting: readonly Captured[]): number {
-  return waiting.reduce((sum, { data }) => sum + data.length, 0);
+  return { bytes: 0, missing: 0, repeated: 0, early: 0, end: 'open', next: undefined, waiting: [], waitingCost: 0 };
 }
 
 /** Data of a SYN starts one sequence number later. */

@@ -1,6 +1,6 @@
 // The SVG of drawings as GNS3's clients write it: one rectangle, ellipse, line or text in an <svg> of its size. Read without the browser's
 // parser, which the page's policy forbids for foreign text. Anything else is shown as an image.
-import type { Point } from './geometry.ts';
+import { type Point, turned } from './geometry.ts';
 
 export interface Border {
   stroke: string;
@@ -96,6 +96,29 @@ export function spanned(kind: Drawn, from: Point, to: Point, isRegular = false):
   }
   const [x1, y1] = [dx < 0 ? width : 0, dy < 0 ? height : 0];
   return { x, y, shape: { ...newShape('line'), x1, y1, x2: width - x1, y2: height - y1 } };
+}
+
+/** The place and shape after a handle was moved by this way, which is in the drawing's coordinates, before its rotation. */
+export function resized(
+  { x, y, rotation }: Point & { rotation: number },
+  shape: Shape,
+  handle: string,
+  way: Point,
+): Point & { shape: Shape } {
+  if (shape.kind === 'text') return { x, y, shape };
+  if (shape.kind !== 'line') {
+    const width = handle.includes('e') ? Math.max(LEAST_SIZE, shape.width + way.x) : shape.width;
+    const height = handle.includes('s') ? Math.max(LEAST_SIZE, shape.height + way.y) : shape.height;
+    return { x, y, shape: { ...shape, width, height } };
+  }
+  const moved = { ...shape };
+  if (handle === 'start') Object.assign(moved, { x1: shape.x1 + way.x, y1: shape.y1 + way.y });
+  else Object.assign(moved, { x2: shape.x2 + way.x, y2: shape.y2 + way.y });
+  // The position is the top left corner, around which a drawing rotates.
+  const [left, top] = [Math.min(moved.x1, moved.x2), Math.min(moved.y1, moved.y2)];
+  const line = { ...moved, x1: moved.x1 - left, x2: moved.x2 - left, y1: moved.y1 - top, y2: moved.y2 - top };
+  const corner = turned({ x: left, y: top }, rotation);
+  return { x: x + Math.round(corner.x), y: y + Math.round(corner.y), shape: line };
 }
 
 /** The line height of a text, in pixels. */

@@ -48,3 +48,10 @@ export function nearest<T extends { at: Point }>(
   }
   return best;
 }
+
+/** A drawing rotates around its upper left corner. */
+export function turned({ x, y }: Point, degrees: number): Point {
+  const angle = (degrees * Math.PI) / 180;
+  const [sin, cos] = [Math.sin(angle), Math.cos(angle)];
+  return { x: x * cos - y * sin, y: x * sin + y * cos };
+}

@@ -3,7 +3,7 @@ import { around, centreOf } from '../../../layout/rectangles.ts';
 import type { DrawingObject, NodeObject } from '../server/types.ts';
 import { type Filled, isGroup, newShape, pictureSize, readShape } from './drawing.ts';
 import { type MapThings, nodeTakes } from './free-place.ts';
-import type { Point } from './geometry.ts';
+import { type Point, turned } from './geometry.ts';
 import { GAP, NAME_HEIGHT } from './label-place.ts';
 
 /** Pixels between the border of a new group and what it holds. A name that is shown above its symbol fits in, too. */
@@ -56,11 +56,4 @@ function isInside(point: Point, { x, y, rotation }: DrawingObject, { kind, width
   if (kind === 'ellipse') return Math.hypot((at.x * 2) / width - 1, (at.y * 2) / height - 1) <= 1;
   // Rounding must not move what lies on the border out.
   return at.x >= -ROUNDING && at.y >= -ROUNDING && at.x <= width + ROUNDING && at.y <= height + ROUNDING;
-}
-
-/** A drawing rotates around its upper left corner. */
-function turned({ x, y }: Point, degrees: number): Point {
-  const angle = (degrees * Math.PI) / 180;
-  const [sin, cos] = [Math.sin(angle), Math.cos(angle)];
-  return { x: x * cos - y * sin, y: x * sin + y * cos };
 }

@@ -43,6 +43,8 @@ export class Lab {
   readonly nodes = new Map<string, NodeObject>();
   readonly links = new Map<string, LinkObject>();
   readonly drawings = new Map<string, DrawingObject>();
+  /** How many captures of each link have started, as far as known; `changes` may count an end and a start together. */
+  readonly captureStarts = new Map<string, number>();
   readonly events: Events;
   readonly counters: Counters;
   /** Changes of the project itself are sent to all clients. */
@@ -254,7 +256,10 @@ export class Lab {
   #set<K extends Kind>(kind: K, object: Objects[K], isDeleted: boolean): void {
     const all = this[`${kind}s`] as unknown as Map<string, Objects[K]>;
     const id = String((object as unknown as Record<string, unknown>)[ID[kind]]);
-    if (kind === 'link') this.#index(object as LinkObject, isDeleted);
+    if (kind === 'link') {
+      this.#index(object as LinkObject, isDeleted);
+      this.#countCapture(object as LinkObject);
+    }
     if (isDeleted) all.delete(id);
     // A new link is announced before it has ends.
     else if (kind === 'link' && (object as LinkObject).nodes.length < 2) return;
@@ -272,6 +277,13 @@ export class Lab {
       else ids.add(id);
       this.#linksByNode.set(node, ids);
     }
+  }
+
+  /** A capture that the server resumes has another file. */
+  #countCapture({ link_id: id, capturing, capture_file_name: file }: LinkObject): void {
+    const former = this.links.get(id);
+    if (capturing && (!former?.capturing || former.capture_file_name !== file))
+      this.captureStarts.set(id, (this.captureStarts.get(id) ?? 0) + 1);
   }
 
   /** Counts the first change at once and later ones together, so that lists of 1,000 nodes are not redrawn for each change. */
