@@ -237,9 +237,7 @@ function usersInWords(users: readonly ImageUser[]): string {
   if (users.length === 0) return words.notUsed;
   const named = users
     .slice(0, MOST_USERS)
-    .map(({ kind, name, project_name: lab = '' }) =>
-      kind === 'template' ? words.template(name) : words.node(name, lab),
-    );
+    .map(({ kind, name, project_name: lab = '' }) => words.users[kind](name, lab));
   return [...named, ...(users.length > MOST_USERS ? [words.more(users.length - MOST_USERS)] : [])].join(', ');
 }
 
