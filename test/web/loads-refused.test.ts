@@ -383,10 +383,14 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
       done: () => page.getByText('There are no images here yet.').waitFor(),
     });
   }
-  for (const what of ['/accounts', '/projects']) {
+  for (const load of [
+    'people/people-screen.tsx /accounts',
+    'model/account/owned-labs.ts /projects',
+    'model/account/owned-labs.ts /project-sharing',
+  ]) {
     await prove({
-      loads: [`people/people-screen.tsx ${what}`],
-      request: new RegExp(`^GET /v2${what}$`),
+      loads: [load],
+      request: new RegExp(`^GET /v2${load.split(' ')[1]}$`),
       show: () => show('/people'),
       done: () => row('bob').waitFor(),
     });
