@@ -755,6 +755,7 @@ const ENGLISH = {
     memory: (percent: string, total: string) => `memory ${percent} of ${total}`,
     disk: (percent: string) => `disk ${percent}`,
     canRun: 'What it can run',
+    passwordHelp: 'Belongs to the address: type it again after a change of protocol, address or port.',
     drain: 'Drain',
     undrain: 'End draining',
     draining: 'Takes no new nodes',

@@ -39,6 +39,7 @@ const QUIET: Readonly<Record<string, string>> = {
   'lab-context.ts path': 'the usual size of a symbol is taken',
   'hosts/hosts-screen.tsx /statistics': 'read again after five seconds',
   'hosts/hosts-screen.tsx /cluster': 'the rest of each host is there',
+  'hosts/hosts-screen.tsx /computes': 'read after a refusal, which is said',
   'panels/inspector/node/ports-table.tsx /computes/{node.compute_id}/network/interfaces':
     'names of interfaces can be typed',
 };

@@ -11,6 +11,7 @@ import { compareNames, timeInWords } from '../language.ts';
 import { whyNot } from '../model/account/permissions.ts';
 import { bytesInWords } from '../model/browser/byte-sizes.ts';
 import { setTo } from '../model/browser/signal-handlers.ts';
+import { randomId } from '../model/browser/uuid.ts';
 import { api } from '../model/server/api.ts';
 import { attempted } from '../model/server/attempt.ts';
 import { Collection } from '../model/server/collection.ts';
@@ -220,6 +221,9 @@ function MemberRows({ member }: { member: ClusterHost }) {
 }
 
 function HostEditor({ host, close }: { host: ComputeObject | undefined; close: () => void }) {
+  /** Also a new one that the server has registered although it refused the request, for example with a wrong password. */
+  const registered = useSignal(host);
+  const newId = useMemo(randomId, []);
   const loaded = useLoaded(hostMembers, []);
   const fields = loaded.value.value;
   const form = useMemo(
@@ -231,6 +235,7 @@ function HostEditor({ host, close }: { host: ComputeObject | undefined; close: (
           .map((field) => ({
             ...field,
             group: '',
+            help: host && field.name === 'password' ? words.passwordHelp : field.help,
             byDefault: DEFAULTS[field.name as keyof typeof DEFAULTS] ?? field.byDefault,
           })),
         base: { ...host },
@@ -241,14 +246,21 @@ function HostEditor({ host, close }: { host: ComputeObject | undefined; close: (
   );
   if (loaded.problem.value !== '') return <Message text={loaded.problem.value} again={loaded.again} />;
   if (!form) return <p>{WORDS.node.loading}</p>;
-  const save = async (changes: Record<string, unknown>): Promise<Record<string, unknown>> =>
-    host
-      ? await api.put(`/computes/${encodeURIComponent(host.compute_id)}`, changes)
-      : await api.post('/computes', changes);
+  const save = async (changes: Record<string, unknown>): Promise<Record<string, unknown>> => {
+    if (registered.value) return api.put(`/computes/${encodeURIComponent(registered.value.compute_id)}`, changes);
+    try {
+      return await api.post('/computes', { ...changes, compute_id: newId });
+    } catch (error) {
+      const list = await api.get<ComputeObject[]>('/computes').catch(() => []);
+      registered.value = list.find(({ compute_id: id }) => id === newId);
+      throw error;
+    }
+  };
+  const title = registered.value?.name ?? words.add;
   return (
-    <section class="editor" aria-label={host?.name ?? words.add}>
-      <h2>{host?.name ?? words.add}</h2>
-      <FormView form={form} save={save} saved={close} {...(!host && { saveWords: words.add })} />
+    <section class="editor" aria-label={title}>
+      <h2>{title}</h2>
+      <FormView form={form} save={save} saved={close} {...(!registered.value && { saveWords: words.add })} />
       <Button onClick={close} text={WORDS.common.cancel} />
     </section>
   );
