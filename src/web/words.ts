@@ -437,6 +437,7 @@ const ENGLISH = {
       idlepc: 'Idle value of',
       upload: 'Upload',
       pull: 'Pull',
+      drain: 'Drain',
     } as Readonly<Record<string, string>>,
     states: {
       waiting: 'waits',

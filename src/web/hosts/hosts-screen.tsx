@@ -21,6 +21,7 @@ import { Button } from '../panels/button.tsx';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
 import { confirmed } from '../tasks/dialogs.tsx';
+import { begin } from '../tasks/page-tasks.ts';
 import { typeTitle, WORDS } from '../words.ts';
 
 const words = WORDS.hosts;
@@ -75,8 +76,11 @@ export function HostsScreen() {
     const question = { title: `${words.drain} ${name}`, text: words.askDrain(name), verb: words.drain };
     if (!draining && !(await confirmed(question))) return;
     await attempted(message, async () => {
-      const path = `/computes/${encodeURIComponent(id)}/${draining ? 'undrain' : 'drain'}`;
-      const { left, next_controller: next } = await api.post<Drained>(path, {});
+      const path = `/computes/${encodeURIComponent(id)}`;
+      const drained = draining
+        ? await api.post<Drained>(`${path}/undrain`)
+        : await begin({ kind: 'drain', name }, (operation) => api.post<Drained>(`${path}/drain`, {}, operation));
+      const { left = [], next_controller: next } = drained ?? {};
       const stay = left.length > 0 ? words.leftThere(left.map((one) => `${one.name}: ${one.reason}`).join('; ')) : '';
       message.value = [stay, next === undefined ? '' : words.cluster.nextController(next)].filter(Boolean).join(' ');
       await hosts.read();
