@@ -193,9 +193,10 @@ export interface FileObject {
 
 /** What uses an image. */
 export interface ImageUser {
-  kind: 'node' | 'template';
+  /** `snapshot`: one of its nodes uses the image. `deleted_node`: it can be restored. */
+  kind: 'node' | 'template' | 'snapshot' | 'deleted_node';
   name: string;
-  /** Set for a node. */
+  /** Missing for a template. */
   project_id?: string;
   project_name?: string;
 }

@@ -79,6 +79,7 @@ import { settingsRoutes } from './server/settings-routes.ts';
 import { recoverExchanges } from './snapshots/exchange.ts';
 import { Restores } from './snapshots/restoring.ts';
 import { snapshotRoutes } from './snapshots/routes.ts';
+import { ImagesOfSnapshots } from './snapshots/snapshot-images.ts';
 import { Snapshots } from './snapshots/snapshots.ts';
 import { symbolRoutes } from './symbols/routes.ts';
 import { Symbols } from './symbols/symbols.ts';
@@ -162,6 +163,7 @@ export class Controller {
   readonly #settings: ServerSettings;
   readonly #symbols: Symbols;
   readonly #templates: Templates;
+  readonly #imageUsers: ImageUsers;
   /** Set if another host may become the controller. */
   readonly keptEvents: KeptEvents | undefined;
 
@@ -335,6 +337,12 @@ export class Controller {
     const duplicates = new Duplicates({ projects, writer, exports, imports, projectsPath, version });
     const restores = new Restores({ projects, computes, projectsPath, announcer, version });
     const snapshots = new Snapshots({ exports, restores, announcer });
+    const ofSnapshots = new ImagesOfSnapshots(snapshots);
+    this.#imageUsers = new ImageUsers({
+      projects,
+      templates: this.#templates,
+      snapshots: (project) => ofSnapshots.of(project),
+    });
     const countSnapshots = async (project: Project): Promise<number> => (await snapshots.list(project)).length;
     const operations = new Operations({
       tell: (action, operation) => announcer.controller.tell(action, { ...operation, compute_id: null }),
@@ -376,7 +384,7 @@ export class Controller {
         idlePc: new IdlePcSearches({ projects, nodes: this.#nodes }),
         operations,
         sharing,
-        imageUsers: new ImageUsers({ projects, templates: this.#templates }),
+        imageUsers: this.#imageUsers,
       }),
       ...projectRoutes({
         projects: this.#projects,
@@ -445,7 +453,7 @@ export class Controller {
         isLocal: this.#options.config.Server.local,
         projectsPath: this.#options.config.Server.projects_path,
         releases: this.#options.config.Server.version,
-        imageUsers: new ImageUsers({ projects: this.#projects, templates: this.#templates }),
+        imageUsers: this.#imageUsers,
         imagesPath: this.#options.config.Server.images_path,
         appliances: this.#appliances,
       }),

@@ -47,7 +47,8 @@ export function ImagesScreen() {
   const computes = hosts.value.value ?? [];
   const compute = useSignal('local');
   const emulator = useSignal('');
-  const images = useSignal<readonly ImageObject[] | undefined>(undefined);
+  /** The list of one host, whose images its buttons are for; undefined until that of the chosen host is read. */
+  const listed = useSignal<{ host: string; images: readonly ImageObject[] } | undefined>(undefined);
   const matches = useSignal<readonly Match[]>([]);
   const message = useSignal('');
   /** Why the images could not be read. */
@@ -58,11 +59,17 @@ export function ImagesScreen() {
   const read = async (): Promise<void> => {
     reading.current += 1;
     const mine = reading.current;
-    const id = encodeURIComponent(compute.value);
+    const host = compute.value;
+    const id = encodeURIComponent(host);
+    if (listed.value?.host !== host) {
+      listed.value = undefined;
+      matches.value = [];
+      problem.value = '';
+    }
     try {
       const list = await api.get<ImageObject[]>(`/computes/${id}/images`);
       if (mine !== reading.current) return;
-      images.value = list;
+      listed.value = { host, images: list };
       problem.value = '';
     } catch (error) {
       if (mine === reading.current) problem.value = sentenceOf(error);
@@ -103,20 +110,22 @@ export function ImagesScreen() {
     take: (files) => void upload(files),
   });
 
+  const host = listed.value?.host ?? compute.value;
+  const images = listed.value?.images;
   const remove = async ({ emulator: kind, filename }: ImageObject): Promise<void> => {
     if (!(await confirmRemoval(filename, words.askRemove(filename)))) return;
-    const path = `/computes/${encodeURIComponent(compute.value)}/${kind}/images/${encodeURIComponent(filename)}`;
+    const path = `/computes/${encodeURIComponent(host)}/${kind}/images/${encodeURIComponent(filename)}`;
     void attempt(() => api.delete(path));
   };
   const makeTemplate = (match: Match): void =>
     void attempt(async () => {
-      const body = { compute_id: compute.value, ...(match.version !== null && { version: match.version }) };
+      const body = { compute_id: host, ...(match.version !== null && { version: match.version }) };
       const { name } = await api.post<{ name: string }>(`/appliances/${match.appliance_id}/template`, body);
       told.value = words.made(name);
     });
 
   const why = whyNot('administer');
-  const ofAll = compute.value === AUTO_ID;
+  const ofAll = host === AUTO_ID;
   const nameOf = (id: string): string => computes.find(({ compute_id }) => compute_id === id)?.name ?? id;
   return (
     <div class="screen images">
@@ -151,7 +160,7 @@ export function ImagesScreen() {
           </label>
         </div>
         {why !== '' && <p class="busy">{why}</p>}
-        {why === '' && images.value?.length !== 0 && <p class="busy">{words.hint}</p>}
+        {why === '' && images?.length !== 0 && <p class="busy">{words.hint}</p>}
         <Message text={message.value} />
         <Message
           text={problem.value || hosts.problem.value}
@@ -161,15 +170,15 @@ export function ImagesScreen() {
           }}
         />
         <p role="status">{told}</p>
-        {images.value === undefined && problem.value === '' && <Reading />}
-        {images.value?.length === 0 && (
+        {images === undefined && problem.value === '' && <Reading />}
+        {images?.length === 0 && (
           <div class="first">
             <p>{words.none}</p>
             <p>{words.hint}</p>
           </div>
         )}
         {Object.entries(words.emulators).map(([kind, name]) => {
-          const own = images.value?.filter((image) => image.emulator === kind) ?? [];
+          const own = images?.filter((image) => image.emulator === kind) ?? [];
           if (own.length === 0) return null;
           return (
             <section key={kind} aria-label={name}>
@@ -205,7 +214,7 @@ export function ImagesScreen() {
                         <Appliances image={image} matches={matches.value} make={makeTemplate} />
                       </td>
                       <td>
-                        {why === '' && compute.value === 'local' && (
+                        {why === '' && host === 'local' && (
                           <Button
                             aria-label={words.makeTemplateOf(image.filename)}
                             onClick={() => go(draftAddress({ type: kind, image: image.path }))}
@@ -237,9 +246,7 @@ function usersInWords(users: readonly ImageUser[]): string {
   if (users.length === 0) return words.notUsed;
   const named = users
     .slice(0, MOST_USERS)
-    .map(({ kind, name, project_name: lab = '' }) =>
-      kind === 'template' ? words.template(name) : words.node(name, lab),
-    );
+    .map(({ kind, name, project_name: lab = '' }) => words.users[kind](name, lab));
   return [...named, ...(users.length > MOST_USERS ? [words.more(users.length - MOST_USERS)] : [])].join(', ');
 }
 

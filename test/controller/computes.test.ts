@@ -41,7 +41,8 @@ test('a compute is registered, changed member by member, and deleted; its passwo
 test('a compute without id and name gets them', async (t) => {
   const server = await LabServer.start(t);
   const names: string[] = [];
-  for (const more of [{}, { user: 'bob' }, { user: 'a-very-long-user-name' }, { host: '::1' }, { user: null }]) {
+  const given = [{}, { user: 'bob' }, { user: 'a-very-long-user-name' }, { host: '::1' }, { user: null }, { name: '' }];
+  for (const more of given) {
     const made = await server.expect(201, 'POST', '/v2/computes', { ...NOWHERE, ...more });
     assert.match(made.compute_id, /^[0-9a-f-]{36}$/);
     names.push(made.name);
@@ -52,7 +53,10 @@ test('a compute without id and name gets them', async (t) => {
     'http://a-very-long...@127.0.0.1:9',
     'http://::1:9',
     'http://127.0.0.1:9',
+    'http://127.0.0.1:9',
   ]);
+  const [, { compute_id: id, name }] = await server.expect(200, 'GET', '/v2/computes');
+  assert.equal((await server.expect(200, 'PUT', `/v2/computes/${id}`, { name: '', port: 10 })).name, name);
 });
 
 test('names and ids that are taken or reserved are refused, and nothing is left', async (t) => {

@@ -1,10 +1,11 @@
 // Long work: told to those who ask, cancelled without a trace.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Body } from '../body.ts';
+import { disk, noQemu, SMALL } from '../compute/qemu-support.ts';
 import { type Answer, LabServer, until } from './lab-server.ts';
 
 const MIBIBYTE = 1024 * 1024;
@@ -264,4 +265,58 @@ test('the images of a compute are listed with their users, and are deleted only 
   const sent = await server.request(`${upload}/0`, { method: 'POST', body: content });
   assert.equal(((await sent.json()) as Body).offset, 64);
   await server.expect(204, 'DELETE', upload);
+});
+
+test('an image is kept for snapshots, for deleted nodes that can be restored, and while a lab cannot be read', {
+  skip: noQemu,
+}, async (t) => {
+  const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
+  const folder = join(server.state, 'images/QEMU');
+  await mkdir(folder, { recursive: true });
+  await disk(folder, 'base.qcow2');
+  const image = '/v2/computes/local/qemu/images/base.qcow2';
+  const users = async () => {
+    const list: Body[] = await server.expect(200, 'GET', '/v2/computes/local/images');
+    const all: Body[] = list.find(({ filename }) => filename === 'base.qcow2')!['used_by'];
+    return all.map(({ kind, name, project_id: id }) => [kind, name, id]);
+  };
+  const refused = async (message: RegExp): Promise<void> => {
+    assert.equal((await server.request('/v3/images/prune', { method: 'DELETE' })).status, 204);
+    const answer = await server.call('DELETE', image);
+    assert.equal(answer.status, 409, JSON.stringify(answer.json));
+    assert.match(answer.json.message, message);
+  };
+  const properties = { ...SMALL, hda_disk_image: 'base.qcow2' };
+  const body = { name: 'VM', node_type: 'qemu', compute_id: 'local', properties };
+  const node = await server.expect(201, 'POST', `${path}/nodes`, body);
+  await server.expect(201, 'POST', `${path}/snapshots`, { name: 'then' });
+  const id = project.project_id;
+  assert.deepEqual(await users(), [
+    ['node', 'VM', id],
+    ['snapshot', 'then', id],
+  ]);
+  await server.expect(200, 'DELETE', `${path}/nodes/${node.node_id}?keep=yes`);
+  assert.deepEqual(await users(), [
+    ['deleted_node', 'VM', id],
+    ['snapshot', 'then', id],
+  ]);
+  await refused(/the deleted node "VM" of the project "lab" \(.*\), the snapshot "then" of the project "lab"/);
+
+  await server.expect(204, 'POST', `${path}/close`);
+  assert.deepEqual(await users(), [['snapshot', 'then', id]]);
+  await refused(/the snapshot "then" of the project "lab"/);
+
+  const [archive] = await readdir(join(project.path, 'snapshots'));
+  const damaged = join(project.path, 'snapshots', archive!);
+  const whole = await readFile(damaged);
+  await writeFile(damaged, 'damaged');
+  await refused(/the lab "lab" may use base\.qcow2, because it cannot be read: its snapshot "then"/);
+  await writeFile(damaged, whole);
+
+  // As on a disk that is not mounted.
+  await rename(project.path, `${project.path}.away`);
+  await refused(/the lab "lab" may use base\.qcow2, because it cannot be read/);
+  await rename(`${project.path}.away`, project.path);
+  await writeFile(join(project.path, project.filename), '{');
+  await refused(/the lab "lab" may use base\.qcow2, because it cannot be read/);
 });

@@ -201,6 +201,27 @@ test('if the host that was chosen for nodes dies while they move, the rest goes 
   assert.deepEqual([...targets].sort(), ['b', 'c'], 'one before the loss, the others after it');
 });
 
+test('a drain goes on when its client leaves', async (t) => {
+  const server = await hosts(t);
+  const project = await server.project('drained', { auto_close: false });
+  const lab = `/v2/projects/${project.project_id}`;
+  const names = Array.from({ length: 12 }, (_, index) => `PC${index}`);
+  for (const name of names)
+    await server.expect(201, 'POST', `${lab}/nodes`, { name, node_type: 'vpcs', compute_id: 'two' });
+  const drain = async () => {
+    const operations: Body[] = await server.expect(200, 'GET', '/v2/operations');
+    return operations.find(({ kind }) => kind === 'drain');
+  };
+  const leaving = new AbortController();
+  const asked = server.request('/v2/computes/two/drain', { method: 'POST', signal: leaving.signal });
+  await until(async () => (await drain())?.['done'] > 0, 'the first move');
+  leaving.abort();
+  await asked.catch(() => {});
+  await until(async () => (await drain())?.['state'] === 'done', 'the end of the drain');
+  const nodes: Body[] = await server.expect(200, 'GET', `${lab}/nodes`);
+  assert.deepEqual([...new Set(nodes.map(({ compute_id: id }) => id === 'two'))], [false]);
+});
+
 test('a drained host takes no new nodes; its stopped ones move, the others stay with the reason', async (t) => {
   const server = await hosts(t);
   const project = await server.project('drained', { auto_close: false });

@@ -39,6 +39,7 @@ const QUIET: Readonly<Record<string, string>> = {
   'lab-context.ts path': 'the usual size of a symbol is taken',
   'hosts/hosts-screen.tsx /statistics': 'read again after five seconds',
   'hosts/hosts-screen.tsx /cluster': 'the rest of each host is there',
+  'hosts/hosts-screen.tsx /computes': 'read after a refusal, which is said',
   'panels/inspector/node/ports-table.tsx /computes/{node.compute_id}/network/interfaces':
     'names of interfaces can be typed',
 };
@@ -383,10 +384,14 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
       done: () => page.getByText('There are no images here yet.').waitFor(),
     });
   }
-  for (const what of ['/accounts', '/projects']) {
+  for (const load of [
+    'people/people-screen.tsx /accounts',
+    'model/account/owned-labs.ts /projects',
+    'model/account/owned-labs.ts /project-sharing',
+  ]) {
     await prove({
-      loads: [`people/people-screen.tsx ${what}`],
-      request: new RegExp(`^GET /v2${what}$`),
+      loads: [load],
+      request: new RegExp(`^GET /v2${load.split(' ')[1]}$`),
       show: () => show('/people'),
       done: () => row('bob').waitFor(),
     });

@@ -9,6 +9,7 @@ import { eventually } from '../system/daemon.ts';
 import { accessibilityFaults, accessibilityFaultsInAll } from './accessibility.ts';
 import { startBrowser, startBrowserBy, visit, WHOLE_CHROMIUM, WITHOUT_BROWSER } from './browser.ts';
 import { CREDENTIALS, type Credentials } from './credentials.ts';
+import { serve } from './served.ts';
 import { BOB, EVE, OLGA, type People, people } from './several.ts';
 
 /** A lab of bob's that everybody may watch: two PCs, a link, a drawing, a snapshot. */
@@ -300,6 +301,66 @@ test('an admin adds, changes and removes accounts and reads who did what; everyb
   await lines.last().getByText('Make the lab Thesis', { exact: true }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Older lines' }).count(), 0);
   assert.deepEqual([...complaints.filter((line) => !line.includes('400')), ...ownComplaints], []);
+});
+
+test("the first account besides the host's one is removed with its labs in view, and Cancel keeps the accounts that are left", {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const { daemon, address } = await serve(t);
+  const browser = await startBrowser(t);
+  const { page } = await visit(browser, `${address}people`, { credentials: CREDENTIALS });
+  const dialog = page.getByRole('dialog');
+  const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
+  for (const name of ['bob', 'carl']) {
+    await button('New account').click();
+    await dialog.getByLabel('Name').fill(name);
+    await dialog.getByLabel('Password').fill('password of bob');
+    await dialog.getByLabel('Role').selectOption(name === 'carl' ? 'none' : 'user');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  }
+  const headers = { Authorization: basicHeader(BOB) };
+  const made = await daemon.ask('POST', '/v2/projects', { headers, body: { name: 'Thesis' } });
+  assert.equal(made.status, 201, made.text);
+
+  await page.route('**/v2/project-sharing', (route) => route.abort());
+  await button('Remove bob').click();
+  await dialog.getByRole('button', { name: 'Try again' }).waitFor();
+  assert.equal(await dialog.getByText('It owns no lab.').count(), 0);
+  await page.unroute('**/v2/project-sharing');
+  await dialog.getByRole('button', { name: 'Try again' }).click();
+  await dialog.getByText('It owns a lab, which stays: Thesis.').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+
+  await page.getByRole('checkbox', { name: 'Select all accounts' }).check();
+  await page
+    .getByRole('toolbar')
+    .getByRole('button', { name: /^Remove / })
+    .click();
+  await dialog.getByText('It owns a lab, which stays: Thesis.').waitFor();
+  const { promise: cancelled, resolve: cancel } = Promise.withResolvers<void>();
+  await page.route('**/v2/accounts/*', async (route) => {
+    await cancelled;
+    await route.continue();
+  });
+  const asked = page.waitForRequest((request) => request.method() === 'DELETE');
+  await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
+  await asked;
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  cancel();
+  await page.getByRole('rowheader', { name: 'bob', exact: true }).waitFor({ state: 'detached' });
+  const names = async () => (await daemon.get('/v2/accounts')).map(({ name }: { name: string }) => name);
+  assert.deepEqual(await names(), ['ada', 'carl']);
+  // Other screens know now that labs have owners.
+  await page.getByRole('link', { name: 'Labs' }).click();
+  await page.getByRole('columnheader', { name: 'Owner' }).waitFor();
+
+  const { page: own } = await visit(browser, `${address}account`, {
+    credentials: { user: 'carl', password: BOB.password },
+  });
+  await own.getByText('You have no token.').waitFor();
+  await own.getByRole('button', { name: 'Change the password' }).waitFor();
+  assert.equal(await own.getByRole('button', { name: 'Try again' }).count(), 0);
 });
 
 test('a logout ends the session in all tabs of the browser, and another user can log in', {

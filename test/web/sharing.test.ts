@@ -7,6 +7,7 @@ import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { serve } from './served.ts';
 
 const BOB = { user: 'bob', password: 'password of bob' };
+const CARL = { user: 'carl', password: 'password of carl' };
 const EVE = { user: 'eve', password: 'password of eve' };
 
 test('a lab is shared for watching by its owner; who watches sees it, and finds nothing that would change it', {
@@ -14,7 +15,7 @@ test('a lab is shared for watching by its owner; who watches sees it, and finds 
 }, async (t) => {
   const { daemon, address } = await serve(t);
   const file = new AccountsFile(daemon.state);
-  for (const { user: name, password } of [BOB, EVE]) await file.add([{ name, role: 'user', password }], ['ada']);
+  for (const { user: name, password } of [BOB, EVE, CARL]) await file.add([{ name, role: 'user', password }], ['ada']);
   const browser = await startBrowser(t);
   const { page: own } = await visit(browser, address, { credentials: BOB });
   await own.getByText('bob (user)').waitFor();
@@ -42,4 +43,17 @@ test('a lab is shared for watching by its owner; who watches sees it, and finds 
   await shared.waitFor(); // by the notification alone
   await shared.getByText('watch only').waitFor();
   assert.deepEqual(await shared.getByRole('button').allInnerTexts(), ['Duplicate', 'Export']);
+
+  // Rights that are withdrawn while the window is open stay withdrawn, and a deleted account does not fail the rest.
+  await row.getByRole('button', { name: 'Share' }).click();
+  await dialog.getByRole('radio', { name: 'carl may watch' }).waitFor();
+  const [lab] = await daemon.get('/v2/projects');
+  const sharing = `/v2/projects/${lab.project_id}/sharing`;
+  await daemon.put(sharing, { update: { eve: 'none' } });
+  await daemon.delete('/v2/accounts/carl');
+  await dialog.getByRole('radio', { name: 'Everybody may watch' }).check();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const { everybody, accounts } = await daemon.get(sharing);
+  assert.deepEqual([everybody, accounts], ['watch', {}]);
 });

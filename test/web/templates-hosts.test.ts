@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { LabServer, until } from '../controller/lab-server.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { confirmIn, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { CREDENTIALS } from './credentials.ts';
 import { serveInside } from './served.ts';
 
 test('a template that is made in the form gives a node; it is changed, copied and deleted', {
@@ -187,6 +188,12 @@ test('a host is added, found unreachable with the reason, mended and removed', {
   await page.getByLabel('Host').selectOption({ label: 'Placed automatically' });
   await page.getByRole('row', { name: /^only\.img .*rack/i }).waitFor();
   await page.getByRole('row', { name: /^both\.img .*, rack/i }).waitFor();
+  // Buttons are for the host that is chosen: the former one's list is gone while the other one is read.
+  await page.route(/\/computes\/(?!auto)[^/]+\/images$/, (route) => route.abort());
+  await page.getByLabel('Host').selectOption({ label: 'Rack 2' });
+  await page.getByRole('row', { name: /^only\.img / }).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Try again' }).waitFor();
+  await page.unroute(/\/computes\/(?!auto)[^/]+\/images$/);
   assert.deepEqual(await accessibilityFaults(page), []);
   await page.goBack();
   await page.getByRole('button', { name: 'Remove' }).click();
@@ -197,4 +204,24 @@ test('a host is added, found unreachable with the reason, mended and removed', {
     computes.map(({ compute_id: id }) => id),
     ['local'],
   );
+
+  // A wrong password: the host is registered all the same, and the form goes on with it.
+  const locked = await serveInside(t);
+  await page.getByRole('button', { name: 'Add a host' }).click();
+  await form.getByLabel('Address', { exact: true }).fill('127.0.0.1');
+  await form.getByLabel('Port', { exact: true }).fill(String(locked.port));
+  await form.getByLabel('User', { exact: true }).fill(CREDENTIALS.user);
+  await form.getByLabel('Password', { exact: true }).fill('not this one');
+  await form.getByRole('button', { name: 'Add a host' }).click();
+  await form
+    .getByRole('alert')
+    .filter({ hasText: /password/ })
+    .waitFor();
+  await form.getByLabel('Password', { exact: true }).fill(CREDENTIALS.password);
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.waitFor({ state: 'detached' });
+  const named = page.getByRole('region', { name: `http://ada@127.0.0.1:${locked.port}` });
+  await named.getByText(/^reachable/).waitFor();
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await form.getByText(/Belongs to the address/).waitFor();
 });

@@ -58,10 +58,10 @@ export const COMPUTE_ROUTES = {
       summary: 'Endpoint call on a compute for an emulator', answerType: 'application/json' },
   'GET /v2/computes/{compute_id}/images':
     { access: 'read', privilege: 'Image.Audit', entryPath: '/images', answer: answers<ImageObject[]>(),
-      summary: 'List images of a compute with the nodes and templates that use them (an extension)', errors: [409] },
+      summary: 'List images of a compute with what uses them (an extension)', errors: [409] },
   'DELETE /v2/computes/{compute_id}/{emulator}/images/{filename:.+}':
     { privilege: 'Image.Allocate', entryPath: '/images/{filename}', raw: true, status: 204,
-      summary: 'Delete an image that no node and no template uses (an extension)', errors: [403, 409] },
+      summary: 'Delete an image that nothing uses (an extension)', errors: [403, 409] },
   'DELETE /v2/computes/{compute_id}/{emulator}/uploads/{upload_id}':
     { status: 204, summary: 'Cancel the upload of an image (an extension)', errors: [409] },
   'GET /v2/computes/{compute_id}/{emulator}/images':

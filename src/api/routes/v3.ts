@@ -34,7 +34,7 @@ export const V3_ROUTES = {
   'POST /v3/images/install':
     { privilege: 'Image.Allocate', status: 204, summary: 'Create templates of appliances whose images are complete' },
   'DELETE /v3/images/prune':
-    { privilege: 'Image.Allocate', status: 204, summary: 'Delete all images that no node and no template uses' },
+    { privilege: 'Image.Allocate', status: 204, summary: 'Delete all images that nothing uses' },
   'POST /v3/images/qemu/{path:.+}':
     { privilege: 'Image.Allocate', body: Disk, status: 201, answer: answers<object>(),
       summary: 'Create an empty disk image' },
@@ -46,7 +46,7 @@ export const V3_ROUTES = {
   'GET /v3/images/{path:.+}':
     { access: 'read', privilege: 'Image.Audit', answer: answers<object>(), summary: 'Read what is known of an image' },
   'DELETE /v3/images/{path:.+}':
-    { privilege: 'Image.Allocate', status: 204, summary: 'Delete an image that no node and no template uses',
+    { privilege: 'Image.Allocate', status: 204, summary: 'Delete an image that nothing uses',
       errors: [400] },
   'GET /v3/appliances':
     { access: 'read', privilege: 'Appliance.Audit', answer: answers<object>(), summary: 'List appliances',

@@ -70,7 +70,7 @@ async function list(session: Session, compute: string | undefined): Promise<void
           },
         ]
       : []),
-    { heading: 'USED BY', cell: ({ used_by: { length } }) => counted(length, 'node') },
+    { heading: 'USED BY', cell: ({ used_by: { length } }) => counted(length, 'user') },
   ]);
 }
 

@@ -13,16 +13,21 @@ export const PROJECT_FILE = 'project.gns3';
 /** Bytes; the same limit as for a topology file on disk. */
 const LARGEST_PROJECT_BYTES = 128 * 1024 * 1024;
 
+/** The content of an archive's topology. @throws Failure `conflict` if it is missing or too large */
+export async function projectBytes(archive: ArchiveReader): Promise<Buffer> {
+  const entry = archive.entries.get(PROJECT_FILE);
+  if (entry?.kind !== 'file') throw conflict(`The archive has no ${PROJECT_FILE}: it is not of a project.`);
+  if (entry.size > LARGEST_PROJECT_BYTES)
+    throw conflict(`${PROJECT_FILE} has more than ${LARGEST_PROJECT_BYTES} bytes.`);
+  return archive.bytes(entry);
+}
+
 /**
  * The topology of an archive as plain JSON.
  * @throws Failure `conflict` if it is missing or unreadable
  */
 export async function readProject(archive: ArchiveReader): Promise<JsonObject> {
-  const entry = archive.entries.get(PROJECT_FILE);
-  if (entry?.kind !== 'file') throw conflict(`The archive has no ${PROJECT_FILE}: it is not of a project.`);
-  if (entry.size > LARGEST_PROJECT_BYTES)
-    throw conflict(`${PROJECT_FILE} has more than ${LARGEST_PROJECT_BYTES} bytes.`);
-  const text = (await archive.bytes(entry)).toString('utf8');
+  const text = (await projectBytes(archive)).toString('utf8');
   let project: unknown;
   try {
     project = parseJsonBounded(text);

@@ -185,7 +185,8 @@ export class Computes {
   }
 
   /**
-   * Registers a compute unless it is known, and connects to it. An unreachable compute is retried from now on.
+   * Registers a compute unless it is known, and connects to it. An unreachable compute is retried from now on. An empty
+   * name counts as none.
    * @throws Failure `invalid` (reserved ids), `conflict`: a taken name, or a problem at the compute, which is then
    * registered all the
    *   same
@@ -206,12 +207,12 @@ export class Computes {
     }
     if (RESERVED_IDS.includes(id)) throw invalid(`compute_id: "${id}" is the server's own; choose another.`);
     if (given.name === RESERVED_NAME) throw invalid(`name: "${RESERVED_NAME}" is reserved; choose another.`);
-    if (given.name !== undefined && this.list().some(({ name }) => name === given.name)) {
+    if (given.name && this.list().some(({ name }) => name === given.name)) {
       throw conflict(`name: there is already a compute "${given.name}"; choose another name.`);
     }
     const { user, password } = credentialsOf(given.user, given.password);
     const { protocol, host, port } = given;
-    const name = given.name ?? nameFor({ protocol, host, port, user });
+    const name = given.name || nameFor({ protocol, host, port, user });
     const stored = { compute_id: id, name, protocol, host, port, user, password };
     await this.#options.documents.change([
       { kind: 'computes', id, body: stored },
@@ -319,7 +320,8 @@ export class Computes {
       const compute = this.host(id);
       this.#mustNotBeMember(id);
       const { description: before } = compute;
-      const { name = before.name, protocol = before.protocol, host = before.host, port = before.port } = given;
+      const { protocol = before.protocol, host = before.host, port = before.port } = given;
+      const name = given.name || before.name;
       const isElsewhere = protocol !== before.protocol || host !== before.host || port !== before.port;
       const kept = isElsewhere ? null : this.#passwords.get(compute);
       const { user, password } = credentialsOf(

@@ -1,15 +1,14 @@
 // Computes over HTTP, and requests passed on to them.
-import { posix } from 'node:path';
 import type { ImageUser } from '../../api/objects.ts';
 import { COMPUTE_ROUTES } from '../../api/routes/computes.ts';
 import type { Operations } from '../../events/operations.ts';
-import { conflict, forbidden, invalid } from '../../failures.ts';
+import { forbidden, invalid } from '../../failures.ts';
 import { partHeaders } from '../../http/app/files.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
 import type { Sharing } from '../accounts/sharing.ts';
 import type { IdlePcSearches } from '../projects/idle-pc.ts';
-import { type ImageUsers, inWords } from '../projects/image-users.ts';
+import type { ImageUsers } from '../projects/image-users.ts';
 import { originOf } from './address.ts';
 import { answerJson, mustBeList, refusalOf } from './answers.ts';
 import type { Compute } from './compute.ts';
@@ -17,9 +16,6 @@ import type { Computes } from './computes.ts';
 import { PASSED_ON_LIMIT_MS } from './limits.ts';
 
 const { route } = routesOf(COMPUTE_ROUTES);
-
-/** How many users of an image an error names. */
-const MOST_NAMED = 3;
 
 export interface ComputeRouteParts {
   computes: Computes;
@@ -113,12 +109,7 @@ export function computeRoutes(parts: ComputeRouteParts): Route[] {
       'DELETE /v2/computes/{compute_id}/{emulator}/images/{filename:.+}',
       async ({ params: { compute_id: id, emulator, filename } }) => {
         const compute = computes.answering(id);
-        const users = (await imageUsers.of(id)).get(`${emulator}/${posix.basename(filename)}`) ?? [];
-        if (users.length > 0) {
-          const named = users.slice(0, MOST_NAMED).map(inWords).join(', ');
-          const more = users.length > MOST_NAMED ? ` and ${users.length - MOST_NAMED} more` : '';
-          throw conflict(`filename: ${filename} is used by ${named}${more}; delete or change them first.`);
-        }
+        (await imageUsers.of(id)).requireUnused('filename', emulator, filename);
         await compute.delete(pathTo(emulator, `images/${filename}`));
       },
     ),

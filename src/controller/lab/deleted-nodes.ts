@@ -61,6 +61,10 @@ export class DeletedNodes {
     this.#kept.clear();
   }
 
+  records(): NodeRecord[] {
+    return [...this.#present().values()].map(({ record }) => record);
+  }
+
   /** The last deleted first. */
   list(): DeletedNode[] {
     return [...this.#present()]

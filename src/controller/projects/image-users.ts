@@ -1,58 +1,79 @@
-// Lists the users of a compute's images: nodes of all labs, open or closed, and templates.
+// Lists the users of a compute's images: nodes of all labs, open or closed, of their snapshots, deleted nodes that can be
+// restored, and templates. A lab that cannot be read may use every image.
 
-import { posix } from 'node:path';
+import { join, posix } from 'node:path';
 import { findNodeKind, IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import type { ImageObject, ImageUser } from '../../api/objects.ts';
 import { AUTO_ID } from '../../api/placement.ts';
-import { messageOf } from '../../failures.ts';
+import { conflict, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
+import type { Project } from '../lab/project.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Projects } from './projects.ts';
+import { hasFile } from './scan.ts';
 
 /** Files of closed labs read at the same time. */
 const AT_ONCE = 4;
+/** How many users of an image an error names. */
+const MOST_NAMED = 3;
 
-/** An object with images in its members: a node's properties, or a template. */
-interface Naming {
-  type: unknown;
+/** Images by emulator and file name, `qemu/disk.qcow2`, that nodes of a compute name. */
+export interface NamedImages {
   compute: unknown;
-  members: object;
-  user: ImageUser;
+  images: Iterable<string>;
+}
+
+/** A snapshot with what its nodes name. */
+export interface SnapshotImages {
+  name: string;
+  named: readonly NamedImages[];
+}
+
+interface ImageUsersOptions {
+  projects: Projects;
+  templates: Templates;
+  /** @throws when a snapshot cannot be read */
+  snapshots: (project: Project) => Promise<readonly SnapshotImages[]>;
 }
 
 export class ImageUsers {
-  readonly #projects: Projects;
-  readonly #templates: Templates;
+  readonly #options: ImageUsersOptions;
 
-  constructor({ projects, templates }: { projects: Projects; templates: Templates }) {
-    this.#projects = projects;
-    this.#templates = templates;
+  constructor(options: ImageUsersOptions) {
+    this.#options = options;
   }
 
-  /** The users of a compute's images, by emulator and file name: `qemu/disk.qcow2`. */
-  async of(computeId: string): Promise<ReadonlyMap<string, ImageUser[]>> {
-    const users = new Map<string, ImageUser[]>();
-    const add = ({ type, compute, members, user }: Naming): void => {
+  /** The users of a compute's images. */
+  async of(computeId: string): Promise<ImageUses> {
+    const uses = new ImageUses();
+    const add = ({ compute, images }: NamedImages, user: ImageUser): void => {
       // Nodes of a template with `auto` may be on any host.
-      if (compute !== computeId && compute !== AUTO_ID && computeId !== AUTO_ID) return;
-      for (const image of imagesIn(String(type), members)) {
-        const known = users.get(image) ?? [];
-        users.set(image, known.includes(user) ? known : [...known, user]);
-      }
+      if (compute === computeId || compute === AUTO_ID || computeId === AUTO_ID) uses.add(images, user);
     };
-    for (const template of this.#templates.list()) {
+    for (const template of this.#options.templates.list()) {
       const { template_type: type, name, compute_id: compute } = template as unknown as Record<string, unknown>;
-      add({ type, compute: compute ?? 'local', members: template, user: { kind: 'template', name: String(name) } });
+      const named = { compute: compute ?? 'local', images: imagesIn(String(type), template) };
+      add(named, { kind: 'template', name: String(name) });
     }
-    await eachOf(this.#projects.list(), AT_ONCE, async (project) => {
-      const { name, project_id } = project.record;
-      for (const { node_type: type, compute_id: compute, name: node, properties } of await this.#nodesOf(project)) {
-        const user: ImageUser = { kind: 'node', name: String(node), project_id, project_name: name };
-        add({ type, compute, members: Object(properties) as object, user });
+    await eachOf(this.#options.projects.list(), AT_ONCE, async (project) => {
+      const { name: project_name, project_id } = project.record;
+      try {
+        for (const node of await this.#nodesOf(project))
+          add(namedBy(node), { kind: 'node', name: String(node.name), project_id, project_name });
+        for (const record of project.deleted.records())
+          add(namedBy(record), { kind: 'deleted_node', name: record.name, project_id, project_name });
+        for (const { name, named } of await this.#options.snapshots(project)) {
+          const user: ImageUser = { kind: 'snapshot', name, project_id, project_name };
+          for (const one of named) add(one, user);
+        }
+      } catch (error) {
+        if (project.state === 'deleted') return;
+        log.warn('cannot read which images a project uses', { project: project.id, error: messageOf(error) });
+        uses.unknown.push({ name: project_name, reason: messageOf(error) });
       }
     });
-    return users;
+    return uses;
   }
 
   /** The images of a compute with their users. `list` returns the images of one emulator. */
@@ -60,29 +81,71 @@ export class ImageUsers {
     computeId: string,
     list: (emulator: string) => Promise<Record<string, unknown>[]>,
   ): Promise<ImageObject[]> {
-    const users = await this.of(computeId);
+    const uses = await this.of(computeId);
     const lists = await Promise.all(
       IMAGE_KINDS.map(async ({ type }) =>
         (await list(type)).map((image) => ({
           emulator: type,
           ...(image as unknown as Pick<ImageObject, 'filename' | 'path' | 'md5sum' | 'filesize'>),
-          used_by: users.get(`${type}/${String(image['filename'])}`) ?? [],
+          used_by: uses.of(type, String(image['filename'])),
         })),
       ),
     );
     return lists.flat();
   }
 
-  async #nodesOf(project: ReturnType<Projects['get']>): Promise<Record<string, unknown>[]> {
-    if (project.isOpen) return [...project.nodes.values()].map(({ record }) => ({ ...record }));
-    if (project.damaged !== undefined) return [];
-    try {
-      return (await this.#projects.stored(project, 'nodes')).map((node) => ({ ...node }));
-    } catch (error) {
-      log.warn('cannot read the images of a closed project', { project: project.id, error: messageOf(error) });
-      return [];
+  async #nodesOf(project: Project): Promise<readonly Naming[]> {
+    await project.settled();
+    if (!(await hasFile(project.record)))
+      throw conflict(`${join(project.record.path, project.record.filename)} is missing or cannot be read`);
+    if (project.isOpen) return [...project.nodes.values()].map(({ record }) => record);
+    return this.#options.projects.stored(project, 'nodes');
+  }
+}
+
+/** The users of a compute's images, as far as they are known. */
+export class ImageUses {
+  /** Labs that cannot be read, and why. */
+  readonly unknown: { name: string; reason: string }[] = [];
+  readonly #users = new Map<string, ImageUser[]>();
+
+  add(images: Iterable<string>, user: ImageUser): void {
+    for (const image of images) {
+      const known = this.#users.get(image) ?? [];
+      this.#users.set(image, known.includes(user) ? known : [...known, user]);
     }
   }
+
+  of(emulator: string, filename: string): ImageUser[] {
+    return this.#users.get(`${emulator}/${filename}`) ?? [];
+  }
+
+  /** @throws Failure `conflict` if the image is used, or may be; `member` names it in the message */
+  requireUnused(member: string, emulator: string, filename: string): void {
+    const users = this.of(emulator, posix.basename(filename));
+    if (users.length > 0) {
+      const named = users.slice(0, MOST_NAMED).map(inWords).join(', ');
+      const more = users.length > MOST_NAMED ? ` and ${users.length - MOST_NAMED} more` : '';
+      throw conflict(`${member}: ${filename} is used by ${named}${more}; delete or change them first.`);
+    }
+    const [lab] = this.unknown;
+    if (lab === undefined) return;
+    throw conflict(
+      `${member}: the lab "${lab.name}" may use ${filename}, because it cannot be read: ${lab.reason}. Make it readable, or delete it first.`,
+    );
+  }
+}
+
+/** A node of an open lab, a file or a snapshot. */
+interface Naming {
+  node_type: unknown;
+  compute_id: unknown;
+  name: unknown;
+  properties?: unknown;
+}
+
+export function namedBy({ node_type: type, compute_id: compute, properties }: Naming): NamedImages {
+  return { compute, images: imagesIn(String(type), Object(properties) as object) };
 }
 
 /** The images that members name, by emulator and file name. */
@@ -98,6 +161,9 @@ export function imagesIn(type: string, members: object): Set<string> {
 }
 
 /** The user's description for an error message. */
-export function inWords({ kind, name, project_name: project }: ImageUser): string {
-  return kind === 'template' ? `the template "${name}"` : `the node "${name}" of the project "${project}"`;
+function inWords({ kind, name, project_name: project }: ImageUser): string {
+  if (kind === 'template') return `the template "${name}"`;
+  if (kind === 'snapshot') return `the snapshot "${name}" of the project "${project}"`;
+  if (kind === 'node') return `the node "${name}" of the project "${project}"`;
+  return `the deleted node "${name}" of the project "${project}" (which can be restored for an hour, or until the lab is closed)`;
 }

@@ -11,7 +11,7 @@ import { truthOf } from '../../http/v3/lenient.ts';
 import { mustBeList, refusalOf } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import { PASSED_ON_LIMIT_MS } from '../computes/limits.ts';
-import { type ImageUsers, imagesIn, inWords } from '../projects/image-users.ts';
+import { type ImageUsers, type ImageUses, imagesIn } from '../projects/image-users.ts';
 import { timeV3 } from './objects.ts';
 
 const { route } = v3RoutesOf(V3_ROUTES);
@@ -34,6 +34,10 @@ export interface ImageParts {
   imagesPath: string;
 }
 
+interface StoredImage extends Pick<ImageObject, 'filename' | 'path' | 'md5sum' | 'filesize'> {
+  emulator: Emulator;
+}
+
 const isEmulator = (name: string): name is Emulator => Object.hasOwn(TYPES, name);
 
 export class Images {
@@ -43,15 +47,18 @@ export class Images {
     this.#parts = parts;
   }
 
-  async list(): Promise<ImageObject[]> {
-    const { local, imageUsers } = this.#parts;
-    const compute = local();
-    const listed = await imageUsers.listed(compute.id, async (emulator) =>
-      isEmulator(emulator)
-        ? mustBeList(await compute.get(`/${emulator}/images`, { limit: PASSED_ON_LIMIT_MS }), `GET /${emulator}/images`)
-        : [],
+  async list(): Promise<StoredImage[]> {
+    const compute = this.#parts.local();
+    const lists = await Promise.all(
+      IMAGE_KINDS.map(({ type }) => type)
+        .filter(isEmulator)
+        .map(async (emulator) => {
+          const path = `/${emulator}/images`;
+          const list = mustBeList(await compute.get(path, { limit: PASSED_ON_LIMIT_MS }), `GET ${path}`);
+          return list.map((image) => ({ ...(image as unknown as Omit<StoredImage, 'emulator'>), emulator }));
+        }),
     );
-    return listed.filter(({ emulator }) => isEmulator(emulator));
+    return lists.flat();
   }
 
   /** @throws Failure `not-found` if a template names a missing image */
@@ -64,14 +71,14 @@ export class Images {
       throw notFound(`There is no image ${posix.basename(missing)} of type ${TYPES[type]}: upload it first.`);
   }
 
-  async json({ emulator, filename, path, md5sum, filesize }: ImageObject): Promise<object> {
+  async json({ emulator, filename, path, md5sum, filesize }: StoredImage): Promise<object> {
     const absolute = this.#pathOf({ emulator, path });
     const found = await stat(absolute).catch(ignoreMissing);
     const [created, updated] = [found?.birthtime ?? new Date(0), found?.mtime ?? new Date(0)];
     return {
       filename,
       path: absolute,
-      image_type: TYPES[emulator as Emulator],
+      image_type: TYPES[emulator],
       image_size: filesize,
       checksum: md5sum,
       checksum_algorithm: 'md5',
@@ -81,7 +88,7 @@ export class Images {
   }
 
   /** By file name or absolute path. @throws Failure `not-found` */
-  async find(name: string): Promise<ImageObject[]> {
+  async find(name: string): Promise<StoredImage[]> {
     const absolute = name.startsWith('/') ? name : `/${name}`;
     const found = (await this.list()).filter(
       (image) => image.filename === name || image.path === name || this.#pathOf(image) === absolute,
@@ -114,27 +121,35 @@ export class Images {
     const found = await this.find(name);
     const [image, another] = found;
     if (another !== undefined) throw new WrongRequest(`path: there are several images ${name}; give the whole path.`);
-    const [user] = image!.used_by;
-    if (user !== undefined) throw conflict(`path: ${name} is used by ${inWords(user)}.`);
+    (await this.#uses()).requireUnused('path', image!.emulator, image!.filename);
     await this.#remove(image!);
   }
 
   /**
-   * Deletes all that nothing uses.
+   * Deletes all that nothing uses. While a lab cannot be read, that is known of no image.
    * @param of only those that this deleted template names
    */
   async prune(of?: Record<string, unknown>): Promise<void> {
     const named = of && imagesIn(String(of['template_type']), of);
+    const uses = await this.#uses();
+    if (uses.unknown.length > 0) return;
     for (const image of await this.list())
-      if (image.used_by.length === 0 && named?.has(`${image.emulator}/${image.filename}`) !== false)
+      if (
+        uses.of(image.emulator, image.filename).length === 0 &&
+        named?.has(`${image.emulator}/${image.filename}`) !== false
+      )
         await this.#remove(image);
   }
 
-  #pathOf({ emulator, path }: Pick<ImageObject, 'emulator' | 'path'>): string {
-    return path.startsWith('/') ? path : join(this.#parts.imagesPath, FOLDERS[emulator as Emulator], path);
+  #uses(): Promise<ImageUses> {
+    return this.#parts.imageUsers.of(this.#parts.local().id);
   }
 
-  #remove({ emulator, path }: ImageObject): Promise<unknown> {
+  #pathOf({ emulator, path }: Pick<StoredImage, 'emulator' | 'path'>): string {
+    return path.startsWith('/') ? path : join(this.#parts.imagesPath, FOLDERS[emulator], path);
+  }
+
+  #remove({ emulator, path }: StoredImage): Promise<unknown> {
     return this.#parts.local().delete(`/${emulator}/images/${path.split('/').map(encodeURIComponent).join('/')}`);
   }
 }
@@ -178,13 +193,13 @@ export function imageRoutes(
   parts: ImageParts,
   install: (request: RouteRequest) => Promise<void>,
 ): HttpRoute[] {
-  const json = async (list: ImageObject[]): Promise<object[]> => Promise.all(list.map((image) => images.json(image)));
+  const json = async (list: StoredImage[]): Promise<object[]> => Promise.all(list.map((image) => images.json(image)));
   return [
     route('GET /v3/images', async ({ query: { image_type: type } }) => {
       if (type !== undefined && !Object.values<string>(TYPES).includes(type))
         throw invalid('image_type: expected qemu, ios or iou.');
       const list = await images.list();
-      return json(list.filter(({ emulator }) => type === undefined || TYPES[emulator as Emulator] === type));
+      return json(list.filter(({ emulator }) => type === undefined || TYPES[emulator] === type));
     }),
     route('POST /v3/images/install', async (request) => {
       await install(request);

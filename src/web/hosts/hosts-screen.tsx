@@ -11,6 +11,7 @@ import { compareNames, timeInWords } from '../language.ts';
 import { whyNot } from '../model/account/permissions.ts';
 import { bytesInWords } from '../model/browser/byte-sizes.ts';
 import { setTo } from '../model/browser/signal-handlers.ts';
+import { randomId } from '../model/browser/uuid.ts';
 import { api } from '../model/server/api.ts';
 import { attempted } from '../model/server/attempt.ts';
 import { Collection } from '../model/server/collection.ts';
@@ -20,6 +21,7 @@ import { Button } from '../panels/button.tsx';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
 import { confirmed } from '../tasks/dialogs.tsx';
+import { begin } from '../tasks/page-tasks.ts';
 import { typeTitle, WORDS } from '../words.ts';
 
 const words = WORDS.hosts;
@@ -74,8 +76,11 @@ export function HostsScreen() {
     const question = { title: `${words.drain} ${name}`, text: words.askDrain(name), verb: words.drain };
     if (!draining && !(await confirmed(question))) return;
     await attempted(message, async () => {
-      const path = `/computes/${encodeURIComponent(id)}/${draining ? 'undrain' : 'drain'}`;
-      const { left, next_controller: next } = await api.post<Drained>(path, {});
+      const path = `/computes/${encodeURIComponent(id)}`;
+      const drained = draining
+        ? await api.post<Drained>(`${path}/undrain`)
+        : await begin({ kind: 'drain', name }, (operation) => api.post<Drained>(`${path}/drain`, {}, operation));
+      const { left = [], next_controller: next } = drained ?? {};
       const stay = left.length > 0 ? words.leftThere(left.map((one) => `${one.name}: ${one.reason}`).join('; ')) : '';
       message.value = [stay, next === undefined ? '' : words.cluster.nextController(next)].filter(Boolean).join(' ');
       await hosts.read();
@@ -220,6 +225,9 @@ function MemberRows({ member }: { member: ClusterHost }) {
 }
 
 function HostEditor({ host, close }: { host: ComputeObject | undefined; close: () => void }) {
+  /** Also a new one that the server has registered although it refused the request, for example with a wrong password. */
+  const registered = useSignal(host);
+  const newId = useMemo(randomId, []);
   const loaded = useLoaded(hostMembers, []);
   const fields = loaded.value.value;
   const form = useMemo(
@@ -231,6 +239,7 @@ function HostEditor({ host, close }: { host: ComputeObject | undefined; close: (
           .map((field) => ({
             ...field,
             group: '',
+            help: host && field.name === 'password' ? words.passwordHelp : field.help,
             byDefault: DEFAULTS[field.name as keyof typeof DEFAULTS] ?? field.byDefault,
           })),
         base: { ...host },
@@ -241,14 +250,21 @@ function HostEditor({ host, close }: { host: ComputeObject | undefined; close: (
   );
   if (loaded.problem.value !== '') return <Message text={loaded.problem.value} again={loaded.again} />;
   if (!form) return <p>{WORDS.node.loading}</p>;
-  const save = async (changes: Record<string, unknown>): Promise<Record<string, unknown>> =>
-    host
-      ? await api.put(`/computes/${encodeURIComponent(host.compute_id)}`, changes)
-      : await api.post('/computes', changes);
+  const save = async (changes: Record<string, unknown>): Promise<Record<string, unknown>> => {
+    if (registered.value) return api.put(`/computes/${encodeURIComponent(registered.value.compute_id)}`, changes);
+    try {
+      return await api.post('/computes', { ...changes, compute_id: newId });
+    } catch (error) {
+      const list = await api.get<ComputeObject[]>('/computes').catch(() => []);
+      registered.value = list.find(({ compute_id: id }) => id === newId);
+      throw error;
+    }
+  };
+  const title = registered.value?.name ?? words.add;
   return (
-    <section class="editor" aria-label={host?.name ?? words.add}>
-      <h2>{host?.name ?? words.add}</h2>
-      <FormView form={form} save={save} saved={close} {...(!host && { saveWords: words.add })} />
+    <section class="editor" aria-label={title}>
+      <h2>{title}</h2>
+      <FormView form={form} save={save} saved={close} {...(!registered.value && { saveWords: words.add })} />
       <Button onClick={close} text={WORDS.common.cancel} />
     </section>
   );

@@ -1,7 +1,7 @@
 // A dialog with a form. The input stays until submitting succeeds.
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { sentenceOf } from '../model/server/sentence.ts';
 import { Button } from '../panels/button.tsx';
 import { Message } from '../panels/message.tsx';
@@ -14,7 +14,8 @@ interface AskingProps {
   /** Whether it cannot be undone. */
   isDangerous?: boolean;
   close(): void;
-  submit(data: FormData): Promise<unknown>;
+  /** @param closed aborted when the dialog is closed, so that work on several things stops */
+  submit(data: FormData, closed: AbortSignal): Promise<unknown>;
   children: ComponentChildren;
 }
 
@@ -23,13 +24,15 @@ export function Asking({ title, verb, isDangerous = false, close, submit, childr
   const message = useSignal('');
   const isBusy = useSignal(false);
   const form = useRef<HTMLFormElement>(null);
+  const closing = useMemo(() => new AbortController(), []);
+  useEffect(() => () => closing.abort(), [closing]);
   const send = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     if (!form.current || isBusy.value) return;
     isBusy.value = true;
     message.value = '';
     try {
-      await submit(new FormData(form.current));
+      await submit(new FormData(form.current), closing.signal);
       // The dialog may have been closed meanwhile.
       if (form.current) close();
     } catch (error) {

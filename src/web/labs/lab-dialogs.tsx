@@ -72,7 +72,7 @@ function RemoveLabs({ projects, running, close }: RemoveLabsProps) {
       verb={WORDS.common.remove}
       isDangerous
       close={close}
-      submit={() => forEachNamed(left, ({ project_id: id }) => api.delete(`/projects/${id}`))}
+      submit={(_, closed) => forEachNamed(left, ({ project_id: id }) => api.delete(`/projects/${id}`), closed)}
     >
       <p>{isOne ? words.askRemove(name) : words.askRemoveAll(projects.length)}</p>
       {!isOne && (

@@ -8,12 +8,10 @@ import { useLoaded } from '../model/server/loaded.ts';
 import type { ProjectObject } from '../model/server/types.ts';
 import { Button } from '../panels/button.tsx';
 import { forEachNamed } from '../panels/for-each-named.ts';
-import { Message } from '../panels/message.tsx';
-import { Reading } from '../panels/reading.tsx';
 import { SearchField } from '../panels/search-field.tsx';
-import { Dialog } from '../shell/dialog.tsx';
 import { WORDS } from '../words.ts';
 import { Asking } from './asking.tsx';
+import { ReadingDialog } from './reading-dialog.tsx';
 
 const words = WORDS.sharing;
 
@@ -60,12 +58,7 @@ export function ShareLabs({ projects, close }: ShareLabsProps) {
   }, [projects]);
   const title = words.titleOf(projects.length === 1 ? projects[0]!.name : WORDS.labs.count(projects.length));
   if (known.value === undefined)
-    return (
-      <Dialog title={title} close={close}>
-        <h2>{title}</h2>
-        {problem.value === '' ? <Reading /> : <Message text={problem.value} again={again} />}
-      </Dialog>
-    );
+    return <ReadingDialog title={title} problem={problem.value} again={again} close={close} />;
   return <SharingForm title={title} known={known.value} close={close} />;
 }
 
@@ -84,38 +77,43 @@ function SharingForm({
   const others = accounts.filter(
     ({ name, role }) => role !== 'admin' && labs.some(({ sharing: { owner } }) => owner !== name),
   );
-  const submit = (data: FormData): Promise<unknown> => {
-    // Without a choice each lab keeps what it has.
-    const chosen = (kind: string, names: readonly unknown[]): object =>
-      Object.fromEntries(names.map((name) => [name, data.get(`${kind} ${name}`)]).filter(([, access]) => access));
-    const everybody = data.get('everybody');
-    return forEachNamed(left, ({ path, sharing: { owner } }) =>
-      api.put(path, {
-        ...(everybody && { everybody }),
-        update: chosen(
-          'account',
-          others.map(({ name }) => name).filter((name) => name !== owner),
-        ),
-        groups: chosen(
-          'group',
-          groups.map(({ name }) => name),
-        ),
-      }),
-    );
-  };
   const rows: readonly SharingRow[] = [
-    { label: words.everybody, name: 'everybody', values: rightsOf(labs, ({ everybody }) => everybody) },
+    {
+      label: words.everybody,
+      kind: 'everybody',
+      of: 'everybody',
+      values: rightsOf(labs, ({ everybody }) => everybody),
+    },
     ...groups.map(({ name }) => ({
       label: words.group(name),
-      name: `group ${name}`,
+      kind: 'groups' as const,
+      of: name,
       values: rightsOf(labs, (one) => one.groups[name] ?? 'none'),
     })),
     ...others.map(({ name }) => ({
       label: String(name),
-      name: `account ${name}`,
+      kind: 'update' as const,
+      of: String(name),
       values: rightsOf(labs, (one) => (one.owner === name ? undefined : (one.accounts[String(name)] ?? 'none'))),
     })),
   ];
+  const submit = (data: FormData, closed: AbortSignal): Promise<unknown> => {
+    // Other rows stay as they are in each lab, also if another client has changed them meanwhile.
+    const changed = rows.filter((row) => {
+      const chosen = data.get(fieldOf(row)) as Access | null;
+      return chosen !== null && !(row.values.size === 1 && row.values.has(chosen));
+    });
+    const chosen = (kind: SharingRow['kind'], but?: string | null): object =>
+      Object.fromEntries(
+        changed.filter((row) => row.kind === kind && row.of !== but).map((row) => [row.of, data.get(fieldOf(row))]),
+      );
+    return forEachNamed(
+      left,
+      ({ path, sharing: { owner } }) =>
+        api.put(path, { ...chosen('everybody'), update: chosen('update', owner), groups: chosen('groups') }),
+      closed,
+    );
+  };
   const owners = new Set(labs.map(({ sharing }) => sharing.owner));
   const [owner = null] = owners;
   return (
@@ -129,11 +127,15 @@ function SharingForm({
 
 interface SharingRow {
   label: string;
-  /** Of the form's field. */
-  name: string;
+  /** Where the body of the request has it, and under which name. */
+  kind: 'everybody' | 'groups' | 'update';
+  of: string;
   /** The rights that the labs give now; several if they differ. */
   values: ReadonlySet<Access>;
 }
+
+/** The name of the form's field. */
+const fieldOf = ({ kind, of }: SharingRow): string => `${kind} ${of}`;
 
 function rightsOf(labs: readonly SharedLab[], access: (sharing: SharingObject) => Access | undefined): Set<Access> {
   return new Set(labs.flatMap(({ sharing }) => access(sharing) ?? []));
@@ -146,7 +148,7 @@ function SharingTable({ rows, mayShare }: { rows: readonly SharingRow[]; mayShar
   const isHidden = ({ label }: SharingRow): boolean => !label.toLowerCase().includes(typed.value.toLowerCase());
   /** For all rows that are shown, without everybody. */
   const chooseForAll = (access: Access): void => {
-    const shown = 'tr:not([hidden]) input:not([name="everybody"])';
+    const shown = 'tr:not([hidden]) input:not([name^="everybody "])';
     for (const input of body.current?.querySelectorAll<HTMLInputElement>(shown) ?? [])
       if (input.value === access) input.checked = true;
   };
@@ -177,13 +179,13 @@ function SharingTable({ rows, mayShare }: { rows: readonly SharingRow[]; mayShar
           <tbody ref={body}>
             {rows.map((row) => (
               // Hidden ones stay in the form.
-              <tr key={row.name} hidden={isHidden(row)}>
+              <tr key={fieldOf(row)} hidden={isHidden(row)}>
                 <th scope="row">{row.label}</th>
                 {ACCESSES.map((access) => (
                   <td key={access}>
                     <input
                       type="radio"
-                      name={row.name}
+                      name={fieldOf(row)}
                       value={access}
                       aria-label={`${row.label} ${words.accesses[access]}`}
                       defaultChecked={row.values.size === 1 && row.values.has(access)}

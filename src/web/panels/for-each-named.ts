@@ -3,16 +3,18 @@ import { sentenceOf } from '../model/server/sentence.ts';
 
 /**
  * Runs the task for each in turn, also after one has failed, and takes the successful ones out of `left`, so that
- * another try is only about the others.
+ * another try is only about the others. Begins no more once `cancelled` is aborted.
  * @throws Error with the reasons, each with its name if there are several
  */
 export async function forEachNamed<Named extends { readonly name: string }>(
   left: Set<Named>,
   task: (one: Named) => Promise<unknown>,
+  cancelled?: AbortSignal,
 ): Promise<void> {
   const isOne = left.size === 1;
   const reasons: string[] = [];
   for (const one of [...left]) {
+    if (cancelled?.aborted) break;
     try {
       await task(one);
       left.delete(one);

@@ -3,7 +3,10 @@ import { useMemo } from 'preact/hooks';
 import type { Role } from '../../api/accounts.ts';
 import type { Account } from '../../api/routes/accounts.ts';
 import { Asking } from '../labs/asking.tsx';
+import { ReadingDialog } from '../labs/reading-dialog.tsx';
+import { readOwnedLabs } from '../model/account/owned-labs.ts';
 import { api } from '../model/server/api.ts';
+import { useLoaded } from '../model/server/loaded.ts';
 import { Options } from '../panels/choice.tsx';
 import { forEachNamed } from '../panels/for-each-named.ts';
 import { WORDS } from '../words.ts';
@@ -14,28 +17,21 @@ const ROLES: readonly Role[] = ['user', 'observer', 'none', 'admin'];
 /** Most labs named. */
 const MOST_NAMED = 8;
 
-interface Owned {
-  id: string;
-  name: string;
-}
-
-interface Common {
-  /** Labs that it owns. */
-  labs: readonly Owned[];
-}
-
-export type AccountQuestion = Common &
-  ({ kind: 'add'; about: readonly [] } | { kind: 'setRole' | 'setPassword' | 'remove'; about: readonly Account[] });
+export type AccountQuestion =
+  | { kind: 'add'; about: readonly [] }
+  | { kind: 'setRole' | 'setPassword' | 'remove'; about: readonly Account[] };
 
 interface AccountDialogsProps {
   question: AccountQuestion;
   /** Accounts that may take over the labs. */
   heirs: readonly string[];
   close(): void;
+  /** Called after accounts may have changed, also if the dialog was closed meanwhile. */
+  changed(): void;
 }
 
-export function AccountDialogs({ question, heirs, close }: AccountDialogsProps) {
-  const { kind, about, labs } = question;
+export function AccountDialogs({ question, heirs, close, changed }: AccountDialogsProps) {
+  const { kind, about } = question;
   const left = useMemo(() => new Set(about), [about]);
   const name = about.map((each) => each.name).join(', ');
   if (kind === 'add') {
@@ -44,7 +40,7 @@ export function AccountDialogs({ question, heirs, close }: AccountDialogsProps) 
         title={words.add}
         verb={words.addIt}
         close={close}
-        submit={(data) => api.post('/accounts', Object.fromEntries(data))}
+        submit={(data) => api.post('/accounts', Object.fromEntries(data)).finally(changed)}
       >
         <label>
           {WORDS.common.name}
@@ -55,14 +51,15 @@ export function AccountDialogs({ question, heirs, close }: AccountDialogsProps) 
       </Asking>
     );
   }
-  const path = (each: Account) => `/accounts/${encodeURIComponent(each.name)}`;
+  const change = (members: object, closed: AbortSignal): Promise<void> =>
+    forEachNamed(left, (each) => api.put(pathOf(each), members), closed).finally(changed);
   if (kind === 'setRole') {
     return (
       <Asking
         title={words.setRoleOf(name)}
         verb={WORDS.common.save}
         close={close}
-        submit={(data) => forEachNamed(left, (each) => api.put(path(each), { role: data.get('role') }))}
+        submit={(data, closed) => change({ role: data.get('role') }, closed)}
       >
         <RoleField chosen={about[0]?.role ?? 'user'} />
       </Asking>
@@ -74,29 +71,47 @@ export function AccountDialogs({ question, heirs, close }: AccountDialogsProps) 
         title={words.setPasswordOf(name)}
         verb={WORDS.common.save}
         close={close}
-        submit={(data) => forEachNamed(left, (each) => api.put(path(each), { password: data.get('password') }))}
+        submit={(data, closed) => change({ password: data.get('password') }, closed)}
       >
         <NewPassword label={words.password} hint={words.passwordHint} of={name} />
         <p>{words.passwordEffect}</p>
       </Asking>
     );
   }
+  return <Removal {...{ about, heirs, close, changed }} title={words.removeOf(name)} />;
+}
+
+const pathOf = ({ name }: Account): string => `/accounts/${encodeURIComponent(name)}`;
+
+interface RemovalProps extends Omit<AccountDialogsProps, 'question'> {
+  title: string;
+  about: readonly Account[];
+}
+
+function Removal({ title, about, heirs, close, changed }: RemovalProps) {
+  const left = useMemo(() => new Set(about), [about]);
+  // Read now: a list that is not up to date would leave labs without an owner.
+  const owned = useLoaded(readOwnedLabs, []);
+  if (owned.value.value === undefined)
+    return <ReadingDialog title={title} problem={owned.problem.value} again={owned.again} close={close} />;
+  const byOwner = owned.value.value;
+  const labs = about.flatMap(({ name }) => byOwner.get(name) ?? []);
   const others = heirs.filter((heir) => !about.some((each) => each.name === heir));
   const named = labs.slice(0, MOST_NAMED).map(({ name }) => name);
   const names = [...named, ...(labs.length > MOST_NAMED ? ['…'] : [])].join(', ');
+  const remove = async (owner: string, closed: AbortSignal): Promise<void> => {
+    for (const { id } of owner === '' ? [] : labs) {
+      if (!closed.aborted) await api.put(`/projects/${id}/sharing`, { owner });
+    }
+    await forEachNamed(left, (each) => api.delete(pathOf(each)), closed);
+  };
   return (
     <Asking
-      title={words.removeOf(name)}
+      title={title}
       verb={words.remove}
       isDangerous
       close={close}
-      submit={async (data) => {
-        const owner = String(data.get('owner') ?? '');
-        if (owner !== '') {
-          for (const { id } of labs) await api.put(`/projects/${id}/sharing`, { owner });
-        }
-        await forEachNamed(left, (each) => api.delete(path(each)));
-      }}
+      submit={(data, closed) => remove(String(data.get('owner') ?? ''), closed).finally(changed)}
     >
       <p>{words.removeEffect}</p>
       <p>{labs.length === 0 ? words.noLabs : words.ownsLabs(labs.length, names)}</p>

@@ -1,5 +1,6 @@
 // The logged-in account: role, password, log out.
 import { useSignal } from '@preact/signals';
+import type { Role } from '../../api/accounts.ts';
 import type { Account } from '../../api/routes/accounts.ts';
 import { Asking } from '../labs/asking.tsx';
 import { account, accountProblem, readAccount } from '../model/account/account.ts';
@@ -36,7 +37,7 @@ export function AccountScreen() {
                 <small>{words.logOutHint}</small>
               </p>
             </section>
-            <Password name={String(who.name)} />
+            <Password name={String(who.name)} role={who.role} />
             <Tokens role={who.role} />
           </>
         )}
@@ -45,9 +46,10 @@ export function AccountScreen() {
   );
 }
 
-function Password({ name }: { name: string }) {
+function Password({ name, role }: { name: string; role: Role }) {
   const isAsking = useSignal(false);
-  const accounts = useLoaded(() => api.get<Account[]>('/accounts'), []);
+  // Accounts kept by the host are admins. Accounts without a role may not read the list.
+  const accounts = useLoaded(async () => (role === 'admin' ? await api.get<Account[]>('/accounts') : []), [role]);
   const own = accounts.value.value?.find((one) => one.name === name);
   return (
     <section>

@@ -2,14 +2,13 @@
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
 import type { Account } from '../../api/routes/accounts.ts';
-import { account, accountProblem, readAccount } from '../model/account/account.ts';
-import { readShares, shares, whyNot } from '../model/account/permissions.ts';
+import { account, accountProblem, readAccount, readAccountAgain } from '../model/account/account.ts';
+import { readOwnedLabs } from '../model/account/owned-labs.ts';
+import { whyNot } from '../model/account/permissions.ts';
 import { setTo } from '../model/browser/signal-handlers.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
-import type { ProjectObject } from '../model/server/types.ts';
 import { Button } from '../panels/button.tsx';
 import { Columns } from '../panels/columns.tsx';
 import { Message } from '../panels/message.tsx';
@@ -46,18 +45,11 @@ function Accounts({ views }: { views: ComponentChildren }) {
   const typed = useSignal('');
   const selected = useSignal<ReadonlySet<string>>(new Set());
   const { value, problem, again } = useLoaded(() => api.get<Account[]>('/accounts'), []);
-  const labs = useLoaded(() => api.get<ProjectObject[]>('/projects'), []);
-  useEffect(() => void readShares(), []);
+  const labs = useLoaded(readOwnedLabs, []);
   const readAgain = (): void => {
     again();
     labs.again();
-    void readShares();
   };
-  const names = new Map((labs.value.value ?? []).map(({ project_id: id, name }) => [id, name]));
-  const labsOf = (owner: string) =>
-    [...shares.value.values()]
-      .filter((share) => share.owner === owner)
-      .map(({ project_id: id }) => ({ id, name: names.get(id) ?? '' }));
   const list = value.value;
   const shown = list?.filter(({ name, role }) => `${name} ${role}`.toLowerCase().includes(typed.value.toLowerCase()));
   const chosen = (shown ?? []).filter(({ name }) => selected.value.has(name));
@@ -70,7 +62,7 @@ function Accounts({ views }: { views: ComponentChildren }) {
       class={kind === 'remove' ? 'danger' : undefined}
       aria-label={words[`${kind}Of`](about.map(({ name }) => name).join(', '))}
       onClick={() => {
-        question.value = { kind, about, labs: about.flatMap(({ name }) => labsOf(name)) };
+        question.value = { kind, about };
       }}
       text={words[kind]}
     />
@@ -79,7 +71,7 @@ function Accounts({ views }: { views: ComponentChildren }) {
     <>
       <div class="tools">
         {views}
-        <Button class="main" onClick={setTo(question, { kind: 'add', about: [], labs: [] })} text={words.add} />
+        <Button class="main" onClick={setTo(question, { kind: 'add', about: [] })} text={words.add} />
         <SearchField typed={typed} />
       </div>
       <Message text={problem.value || labs.problem.value} again={readAgain} />
@@ -126,7 +118,9 @@ function Accounts({ views }: { views: ComponentChildren }) {
                     {each.name} {isOwn && <small class="tag">{words.you}</small>}
                   </th>
                   <td data-title={words.role}>{WORDS.account.roles[each.role]}</td>
-                  <td data-title={words.labs}>{labsOf(each.name).length}</td>
+                  <td data-title={words.labs}>
+                    {labs.value.value === undefined ? '–' : (labs.value.value.get(each.name)?.length ?? 0)}
+                  </td>
                   <td data-title={words.since}>{each.created === null ? words.ofHost : timeText(each.created)}</td>
                   <td>
                     {each.created !== null && (
@@ -157,8 +151,10 @@ function Accounts({ views }: { views: ComponentChildren }) {
           close={() => {
             question.value = undefined;
             selected.value = new Set();
-            again();
-            void readShares();
+          }}
+          changed={() => {
+            readAgain();
+            void readAccountAgain();
           }}
         />
       )}

@@ -21,20 +21,24 @@ export function ExportDialog({ projects, close }: ExportDialogProps) {
   const left = useMemo(() => new Set(projects), [projects]);
   const name = projects.length === 1 ? projects[0]!.name : undefined;
   const compression = useSignal('zip');
-  const download = async (data: FormData): Promise<void> => {
+  const download = async (data: FormData, closed: AbortSignal): Promise<void> => {
     const query = new URLSearchParams({ compression: compression.value });
     for (const member of ['include_images', 'include_snapshots', 'reset_mac_addresses']) {
       if (data.has(member)) query.set(member, 'yes');
     }
-    await forEachNamed(left, async ({ project_id: id, name }) => {
-      const path = `/projects/${id}/export?${query}`;
-      // A failed download shows no reason, so this asks first; without the archive, which is made once.
-      await api.get(`${path}&check=yes`);
-      const link = document.createElement('a');
-      link.href = `/v2${path}`;
-      link.download = `${name}.gns3project`;
-      link.click();
-    });
+    await forEachNamed(
+      left,
+      async ({ project_id: id, name }) => {
+        const path = `/projects/${id}/export?${query}`;
+        // A failed download shows no reason, so this asks first; without the archive, which is made once.
+        await api.get(`${path}&check=yes`);
+        const link = document.createElement('a');
+        link.href = `/v2${path}`;
+        link.download = `${name}.gns3project`;
+        link.click();
+      },
+      closed,
+    );
   };
   const option = (member: string, text: string) => (
     <label class="switch">

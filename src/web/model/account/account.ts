@@ -1,4 +1,4 @@
-// The logged-in account, if the server has accounts. Read once, because another account means another page.
+// The logged-in account, if the server has accounts. Another account means another page.
 import { signal } from '@preact/signals';
 import type { AccountObject } from '../../../api/routes/accounts.ts';
 import { api } from '../server/api.ts';
@@ -12,7 +12,7 @@ export const accountProblem = signal('');
 
 let asked: Promise<void> | undefined;
 
-/** Retries until the server answers, on each call. */
+/** Reads it once; retries until the server answers, on each call. */
 export function readAccount(): Promise<void> {
   asked ??= api.get<AccountObject>('/account').then(
     (read) => {
@@ -25,4 +25,10 @@ export function readAccount(): Promise<void> {
     },
   );
   return asked;
+}
+
+/** Reads it again, because accounts were added or removed: there may be others now. */
+export function readAccountAgain(): Promise<void> {
+  asked = undefined;
+  return readAccount();
 }
