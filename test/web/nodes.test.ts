@@ -419,7 +419,7 @@ test('the cache of a disk is chosen in the form, and is the default again when i
   const choice = inspector(page).getByLabel('Cache of disk A');
   for (const [mode, label] of [
     ['writethrough', 'writethrough'],
-    ['', 'not set'],
+    [undefined, 'not set'],
   ] as const) {
     await choice.selectOption({ label });
     await save(page);
