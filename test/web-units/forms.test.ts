@@ -4,7 +4,10 @@ import { test } from 'node:test';
 import { FormModel } from '../../src/web/forms/model.ts';
 import { placed } from '../../src/web/forms/refusal.ts';
 import { type Field, fieldsOf, type JsonSchema } from '../../src/web/forms/schema.ts';
+import { History } from '../../src/web/model/lab/undo.ts';
 import type { NodeObject } from '../../src/web/model/server/types.ts';
+import { ImpairmentForm } from '../../src/web/panels/inspector/link/impairment-form.ts';
+import { ScheduleDraft } from '../../src/web/panels/inspector/link/schedule-draft.ts';
 import {
   bodyOf,
   commonFields,
@@ -370,4 +373,63 @@ test('a setting that differs between nodes is neither on nor off, and can be set
   assert.deepEqual([model.shown(tpm), model.shown(offload), model.shown(ram)], [false, true, '1']);
   model.type(tpm, true);
   assert.deepEqual(model.changes(), { tpm: true });
+});
+
+const DELAY = {
+  name: 'delay',
+  fields: fieldsOf({ properties: { ms: { type: 'number' }, jitter_ms: { type: 'number' } } }),
+};
+
+test('what is typed while impairments are applied stays to be applied', async (t) => {
+  const { server, project } = await LabServer.withLab(t);
+  const [a, b] = [await server.hub(project, 'A'), await server.hub(project, 'B')];
+  const { link_id: id } = await server.link(project, [a, 0], [b, 0]);
+  const call = async (method: string, path: string, body?: object) =>
+    (await server.call(method, `/v2${path}`, body)).json;
+  const history = new History({
+    requests: {
+      get: (path) => call('GET', path),
+      post: (path, body) => call('POST', path, body),
+      put: (path, body) => call('PUT', path, body),
+      delete: (path) => call('DELETE', path),
+    },
+    project: `/projects/${project.project_id}`,
+    known: () => undefined,
+  });
+  const [ms, jitter] = DELAY.fields as [Field, Field];
+  const impairments = new ImpairmentForm([DELAY], undefined);
+  impairments.type('forward', 'delay', ms, '10');
+  const first = impairments.apply(history, id);
+  impairments.type('forward', 'delay', jitter, '3');
+  assert.equal(await first, true);
+  assert.deepEqual(impairments.typed.value, { 'forward.delay.jitter_ms': '3', 'backward.delay.jitter_ms': '3' });
+  const second = impairments.apply(history, id);
+  // The former value again.
+  impairments.type('forward', 'delay', jitter, '');
+  assert.equal(await second, true);
+  assert.deepEqual([impairments.value('forward', 'delay', jitter), impairments.changes.value], ['', 1]);
+  assert.equal(await impairments.apply(history, id), true);
+  assert.equal(impairments.changes.value, 0);
+  const { forward, backward } = (await server.expect(200, 'GET', `/v2/projects/${project.project_id}/links/${id}`))
+    .impairments;
+  assert.deepEqual([forward, backward], [{ delay: { ms: 10 } }, { delay: { ms: 10 } }]);
+});
+
+test('what is typed while a schedule starts is not replaced by that schedule, but by one of others if nothing was', () => {
+  const draft = new ScheduleDraft([DELAY], []);
+  const [step] = draft.steps.value;
+  const sent = draft.body.value;
+  const ours = { state: 'running' as const, steps: [{ at: 5, for: 5, forward: {}, backward: {} }], rounds: 1 };
+  step!.at.value = '7';
+  draft.accepted(sent);
+  // A poll sees it before the start has read it.
+  draft.see(ours);
+  draft.see(ours, true);
+  assert.deepEqual([draft.steps.value[0]?.at.value, draft.isOther.value], ['7', false]);
+  const theirs = { ...ours, steps: [{ at: 1, for: 2, forward: {}, backward: {} }] };
+  draft.see(theirs);
+  assert.deepEqual([draft.steps.value[0]?.at.value, draft.isOther.value], ['7', true]);
+  draft.accepted();
+  draft.see(ours);
+  assert.deepEqual([draft.steps.value[0]?.at.value, draft.isOther.value], ['5', false]);
 });
