@@ -319,6 +319,11 @@ test('a flag that is on unless it is set can be turned off and on, and a new tem
     assert.deepEqual([created.offload, created.mtu, created[image]], [undefined, undefined, 'an-image']);
     template.type(named('offload'), false);
     assert.equal(template.changes()?.['offload'], false);
+    const changeable = templateFields(kind, settings, ['local'], false).map(({ name }) => name);
+    assert.deepEqual(
+      ['platform', 'compute_id'].map((name) => changeable.includes(name)),
+      [type === 'qemu', false],
+    );
 
     const node = { node_type: type, properties: { adapters: 1 } } as unknown as NodeObject;
     const own = ownFields([], settings, node);
