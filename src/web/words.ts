@@ -691,6 +691,7 @@ const ENGLISH = {
     discard: 'Discard',
     changes: (count: number) => plural(count, { one: '1 change', other: `${inNumbers(count)} changes` }),
     unset: 'not set',
+    mixed: 'different values',
     foreign: (value: string) => `Another user has changed this meanwhile${value === '' ? '.' : ` to ${value}.`}`,
     takeTheirs: 'Take theirs',
     addRow: 'Add',

@@ -4,7 +4,19 @@ import { test } from 'node:test';
 import { FormModel } from '../../src/web/forms/model.ts';
 import { placed } from '../../src/web/forms/refusal.ts';
 import { type Field, fieldsOf, type JsonSchema } from '../../src/web/forms/schema.ts';
-import { bodyOf, commonFields, generalFields } from '../../src/web/panels/inspector/node/changes.ts';
+import { History } from '../../src/web/model/lab/undo.ts';
+import type { NodeObject } from '../../src/web/model/server/types.ts';
+import { ImpairmentForm } from '../../src/web/panels/inspector/link/impairment-form.ts';
+import { ScheduleDraft } from '../../src/web/panels/inspector/link/schedule-draft.ts';
+import {
+  bodyOf,
+  commonFields,
+  commonValues,
+  generalFields,
+  ownFields,
+  valuesOf,
+} from '../../src/web/panels/inspector/node/changes.ts';
+import { templateFields } from '../../src/web/templates/template-fields.ts';
 import { LabServer } from '../controller/lab-server.ts';
 
 const PROBLEMS = {
@@ -173,6 +185,46 @@ test('what is typed while the server is busy stays to be sent', async () => {
   assert.deepEqual(model.typed.value, { name: 'PC9' });
 });
 
+test('what is typed while the server is busy stays, also if it is the former value again', async () => {
+  const { model, field } = form({ name: 'PC1', image: 'a.img', ram: 64 });
+  model.type(field('ram'), '128');
+  await model.save(async (changes) => {
+    model.type(field('ram'), '64');
+    return { ...model.base.value, ...changes };
+  });
+  assert.deepEqual([model.typed.value, model.shown(field('ram'))], [{ ram: '64' }, '64']);
+  await model.save(async (changes) => {
+    // The event of the change comes before the answer, and the input is the same again.
+    model.follow({ ...model.base.value, ...changes });
+    model.type(field('ram'), '7');
+    model.type(field('ram'), '64');
+    return { ...model.base.value, ...changes };
+  });
+  assert.deepEqual([model.typed.value, model.shown(field('ram'))], [{}, '64']);
+});
+
+test('an emptied field that needs a value is marked, and one with a default goes back to it', async () => {
+  const fields = fieldsOf({
+    properties: {
+      ram: { type: 'integer', minimum: 1 },
+      port: { type: 'integer', minimum: 1, default: 80 },
+      cpus: { anyOf: [{ type: 'integer', minimum: 1 }, { type: 'null' }], 'x-default': 1 },
+      console: { anyOf: [{ type: 'integer', minimum: 1 }, { type: 'null' }] },
+      mtu: { type: 'integer', 'x-absent': true, 'x-default': 1500 },
+      width: { type: 'integer' },
+    },
+  });
+  const base = { ram: 64, port: 8080, cpus: 2, console: 5000 };
+  const model = new FormModel({ fields, base, words: PROBLEMS });
+  const [ram, , cpus, , mtu] = fields;
+  assert.equal(model.shown(mtu!), '1500', 'a node without the member has the default');
+  for (const field of fields) model.type(field, '');
+  assert.deepEqual([model.changes(), model.problems.value], [undefined, { ram: 'needed', cpus: 'needed' }]);
+  model.type(ram!, '64');
+  model.type(cpus!, '4');
+  assert.deepEqual(model.changes(), { port: 80, cpus: 4, console: null, mtu: 1500 });
+});
+
 test('something new is sent with its defaults, and not without what it needs', () => {
   const { model, field } = form({}, true);
   assert.equal(model.changes(), undefined);
@@ -218,6 +270,17 @@ test('the document of a server gives every type of node and template a form, eac
     see(`template ${String(schema.properties?.['template_type']?.const)}`, fieldsOf(schema));
   }
   assert.deepEqual(without, [], 'give them words in src/api/kinds');
+  const emptied = (type: string, base: Record<string, unknown>): unknown => {
+    const own = ownFields(members, settings.get(type)!, { node_type: type, properties: base } as unknown as NodeObject);
+    const model = new FormModel({ fields: own, base, words: PROBLEMS });
+    for (const field of own) if (field.name in base) model.type(field, '');
+    return [model.changes() ?? {}, model.problems.value];
+  };
+  assert.deepEqual(emptied('dynamips', { ram: 256 }), [{}, { ram: 'needed' }]);
+  assert.deepEqual(emptied('docker', { console_http_port: 80 }), [{}, { console_http_port: 'needed' }]);
+  assert.deepEqual(emptied('docker', { start_command: 'sh' }), [{ start_command: '' }, {}]);
+  assert.deepEqual(emptied('qemu', { ram: 256, cpus: 2 }), [{}, { ram: 'needed', cpus: 'needed' }]);
+  assert.deepEqual(emptied('qemu', { mtu: 9000 }), [{ mtu: 1500 }, {}]);
   const qemu = settings.get('qemu')!;
   assert.equal(qemu.find(({ name }) => name === 'ram')?.unit, 'MiB');
   assert.equal(qemu.find(({ name }) => name === 'cdrom_image')?.effect, undefined);
@@ -232,4 +295,146 @@ test('the document of a server gives every type of node and template a form, eac
     start_order: 2,
     properties: { ram: 64 },
   });
+});
+
+test('a flag that is on unless it is set can be turned off and on, and a new template leaves it out', async (t) => {
+  const server = await LabServer.start(t);
+  const { paths } = await server.expect(200, 'GET', '/v2/openapi.json');
+  const body = (method: string, path: string): JsonSchema =>
+    paths[path][method].requestBody.content['application/json'].schema;
+  for (const [type, image] of [
+    ['qemu', 'hda_disk_image'],
+    ['docker', 'image'],
+  ] as const) {
+    const settings = fieldsOf(body('put', `/v2/compute/projects/{project_id}/${type}/nodes/{node_id}`));
+    const templates = body('post', '/v2/templates').anyOf ?? [];
+    const schema = templates.find(({ properties }) => properties?.['template_type']?.const === type)!;
+    const kind = { type, platform: undefined, fields: fieldsOf(schema) };
+    const fields = templateFields(kind, settings, ['local'], true);
+    const named = (name: string, of = fields): Field => of.find((field) => field.name === name)!;
+    const template = new FormModel({ fields, base: {}, words: PROBLEMS, whole: true });
+    template.type(named('name'), 'T');
+    template.type(named(image), 'an-image');
+    const created = await server.expect(201, 'POST', '/v2/templates', { template_type: type, ...template.changes() });
+    assert.deepEqual([created.offload, created.mtu, created[image]], [undefined, undefined, 'an-image']);
+    template.type(named('offload'), false);
+    assert.equal(template.changes()?.['offload'], false);
+    const changeable = templateFields(kind, settings, ['local'], false).map(({ name }) => name);
+    assert.deepEqual(
+      ['platform', 'compute_id'].map((name) => changeable.includes(name)),
+      [type === 'qemu', false],
+    );
+
+    const node = { node_type: type, properties: { adapters: 1 } } as unknown as NodeObject;
+    const own = ownFields([], settings, node);
+    const model = new FormModel({ fields: own, base: valuesOf(node), words: PROBLEMS });
+    const [offload, mtu] = [named('offload', own), named('mtu', own)];
+    assert.deepEqual([model.shown(offload), model.shown(mtu)], [true, '1500']);
+    model.type(offload, false);
+    assert.deepEqual(model.changes(), { offload: false });
+    model.follow({ ...model.base.value, offload: false });
+    model.type(offload, true);
+    assert.deepEqual(model.changes(), { offload: true });
+  }
+});
+
+test('a setting that differs between nodes is neither on nor off, and can be set to either for all', async () => {
+  const fields = fieldsOf({
+    properties: {
+      tpm: { type: 'boolean' },
+      offload: { type: 'boolean', 'x-absent': true, 'x-default': true },
+      ram: { type: 'integer' },
+      usage: { type: 'string' },
+    },
+  });
+  const [tpm, offload, ram, usage] = fields as [Field, Field, Field, Field];
+  const nodes = (...all: object[]) => all.map((properties) => ({ properties }) as NodeObject);
+  const base = commonValues(
+    nodes({ tpm: true, ram: 1, usage: 'A' }, { tpm: false, ram: 2, usage: 'B', offload: false }),
+  );
+  const model = new FormModel({ fields, base, words: PROBLEMS });
+  assert.deepEqual(
+    fields.map((field) => [model.isMixed(field), model.shown(field)]),
+    [
+      [true, false],
+      [true, false],
+      [true, ''],
+      [true, ''],
+    ],
+  );
+  for (const flag of [tpm, offload]) {
+    model.type(flag, true);
+    model.type(flag, false);
+  }
+  model.type(usage, 'C');
+  model.type(usage, '');
+  model.type(ram, '3');
+  assert.deepEqual(model.changes(), { tpm: false, offload: false, usage: '', ram: 3 });
+  model.type(ram, '');
+  assert.deepEqual(model.changes(), { tpm: false, offload: false, usage: '' }, 'a number cannot be empty');
+  // Their events, and the undoing of it.
+  await model.save(async (changes) => ({ ...model.base.value, ...changes }));
+  model.follow(commonValues(nodes({ tpm: false, ram: 1 }, { tpm: false, ram: 1 })));
+  assert.deepEqual([model.shown(tpm), model.shown(offload), model.shown(ram)], [false, true, '1']);
+  model.type(tpm, true);
+  assert.deepEqual(model.changes(), { tpm: true });
+});
+
+const DELAY = {
+  name: 'delay',
+  fields: fieldsOf({ properties: { ms: { type: 'number' }, jitter_ms: { type: 'number' } } }),
+};
+
+test('what is typed while impairments are applied stays to be applied', async (t) => {
+  const { server, project } = await LabServer.withLab(t);
+  const [a, b] = [await server.hub(project, 'A'), await server.hub(project, 'B')];
+  const { link_id: id } = await server.link(project, [a, 0], [b, 0]);
+  const call = async (method: string, path: string, body?: object) =>
+    (await server.call(method, `/v2${path}`, body)).json;
+  const history = new History({
+    requests: {
+      get: (path) => call('GET', path),
+      post: (path, body) => call('POST', path, body),
+      put: (path, body) => call('PUT', path, body),
+      delete: (path) => call('DELETE', path),
+    },
+    project: `/projects/${project.project_id}`,
+    known: () => undefined,
+  });
+  const [ms, jitter] = DELAY.fields as [Field, Field];
+  const impairments = new ImpairmentForm([DELAY], undefined);
+  impairments.type('forward', 'delay', ms, '10');
+  const first = impairments.apply(history, id);
+  impairments.type('forward', 'delay', jitter, '3');
+  assert.equal(await first, true);
+  assert.deepEqual(impairments.typed.value, { 'forward.delay.jitter_ms': '3', 'backward.delay.jitter_ms': '3' });
+  const second = impairments.apply(history, id);
+  // The former value again.
+  impairments.type('forward', 'delay', jitter, '');
+  assert.equal(await second, true);
+  assert.deepEqual([impairments.value('forward', 'delay', jitter), impairments.changes.value], ['', 1]);
+  assert.equal(await impairments.apply(history, id), true);
+  assert.equal(impairments.changes.value, 0);
+  const { forward, backward } = (await server.expect(200, 'GET', `/v2/projects/${project.project_id}/links/${id}`))
+    .impairments;
+  assert.deepEqual([forward, backward], [{ delay: { ms: 10 } }, { delay: { ms: 10 } }]);
+});
+
+test('what is typed while a schedule starts is not replaced by that schedule, but by one of others if nothing was', () => {
+  const draft = new ScheduleDraft([DELAY], []);
+  const [step] = draft.steps.value;
+  const sent = draft.body.value;
+  const ours = { state: 'running' as const, steps: [{ at: 5, for: 5, forward: {}, backward: {} }], rounds: 1 };
+  step!.at.value = '7';
+  draft.accepted(sent);
+  // A poll sees it before the start has read it.
+  draft.see(ours);
+  draft.see(ours, true);
+  assert.deepEqual([draft.steps.value[0]?.at.value, draft.isOther.value], ['7', false]);
+  const theirs = { ...ours, steps: [{ at: 1, for: 2, forward: {}, backward: {} }] };
+  draft.see(theirs);
+  assert.deepEqual([draft.steps.value[0]?.at.value, draft.isOther.value], ['7', true]);
+  draft.accepted();
+  draft.see(ours);
+  assert.deepEqual([draft.steps.value[0]?.at.value, draft.isOther.value], ['5', false]);
 });

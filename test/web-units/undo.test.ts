@@ -341,6 +341,29 @@ test('settings of a node go back, and those that others have changed meanwhile s
   assert.equal(await count(), 7);
 });
 
+test('settings that a node omits at their default go back to it', async (t) => {
+  const { server, history, read, path } = await setUp(t);
+  const { node_id: id } = await server.expect(201, 'POST', `/v2${path}/nodes`, {
+    ...{ name: 'G', node_type: 'qemu', compute_id: 'local', properties: { platform: 'x86_64' } },
+  });
+  const set = { mtu: 9000, offload: false, guest_agent: true, hda_disk_cache: 'writethrough' };
+  const now = async (): Promise<object> => {
+    const { properties } = await read('node', id);
+    return Object.fromEntries(
+      Object.keys(set).flatMap((name) => (name in properties ? [[name, properties[name]]] : [])),
+    );
+  };
+  assert.deepEqual(await now(), {});
+  for (const [name, value] of Object.entries(set)) {
+    await history.update([{ kind: 'node', id, fields: { properties: { [name]: value } } }]);
+  }
+  assert.deepEqual(await now(), set);
+  while (history.undoable.value > 0) await history.undo();
+  assert.deepEqual(await now(), {});
+  while (history.redoable.value > 0) await history.redo();
+  assert.deepEqual(await now(), set);
+});
+
 test('copies of nodes with their drawings are one step, which is undone only while they are unused', async (t) => {
   const { server, project, path, history, known, call, read } = await setUp(t);
   const pc: Body = await call('POST', `${path}/nodes`, {

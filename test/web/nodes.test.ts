@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { basicHeader } from '../../src/http/access/authentication.ts';
 import { bootSector, noQemu, PANIC, SMALL } from '../compute/qemu-support.ts';
+import { until } from '../controller/lab-server.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { CREDENTIALS } from './credentials.ts';
@@ -242,6 +243,21 @@ test('a file that is edited in place is on the disk, and what another user wrote
   assert.equal(await content.inputValue(), 'fourth\n');
   assert.equal(await readFile(file, 'utf8'), 'fourth\n');
 
+  // A textarea has line feeds only; the file keeps the ends of its lines.
+  await writeFile(file, 'one\r\ntwo\r\n');
+  await page.waitForFunction(() => document.querySelector('textarea')?.value === 'one\ntwo\n');
+  await content.fill('one\ntwo\nthree\n');
+  const saving = page.getByRole('button', { name: 'Save', exact: true });
+  assert.equal(await saving.isDisabled(), false);
+  await content.fill('one\ntwo\n');
+  assert.equal(await saving.isDisabled(), true, 'as it was');
+  await content.fill('one\ntwo\nthree\n');
+  await saving.click();
+  await page.getByText('Saved.').waitFor();
+  assert.equal(await readFile(file, 'utf8'), 'one\r\ntwo\r\nthree\r\n');
+  await writeFile(file, 'fourth\n');
+  await page.waitForFunction(() => document.querySelector('textarea')?.value === 'fourth\n');
+
   // What is no text any more is left alone, by the editor and by what gives addresses.
   const binary = Buffer.from([0xff, 0x00, 0xfe]);
   await content.fill('fifth\n');
@@ -348,6 +364,23 @@ test('a switch begins with its ports and the addresses that it learns, and offer
     nodes.map(({ start_order: order }) => order),
     [4, 4, 4],
   );
+  // What differs says so, can be set to either value, and follows others.
+  await server.expect(200, 'PUT', `${path}/nodes/${pc.node_id}`, { locked: true, start_order: 7 });
+  const locked = inspector(page).getByLabel('Locked', { exact: true });
+  const order = inspector(page).getByLabel('Start order', { exact: true });
+  await until(() => locked.evaluate((box: HTMLInputElement) => box.indeterminate), 'a flag that differs');
+  assert.deepEqual([await order.inputValue(), await order.getAttribute('placeholder')], ['', 'different values']);
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await locked.click();
+  await locked.click();
+  await save(page);
+  const flags: { locked: boolean }[] = await server.expect(200, 'GET', `${path}/nodes`);
+  assert.deepEqual(
+    flags.map((each) => each.locked),
+    [false, false, false],
+  );
+  await server.expect(200, 'PUT', `${path}/nodes/${pc.node_id}`, { start_order: 4 });
+  await until(async () => (await order.inputValue()) === '4', 'the common value again');
   assert.deepEqual(complaints, []);
 });
 
@@ -419,7 +452,7 @@ test('the cache of a disk is chosen in the form, and is the default again when i
   const choice = inspector(page).getByLabel('Cache of disk A');
   for (const [mode, label] of [
     ['writethrough', 'writethrough'],
-    ['', 'not set'],
+    [undefined, 'not set'],
   ] as const) {
     await choice.selectOption({ label });
     await save(page);

@@ -81,6 +81,14 @@ test('a template that is made in the form gives a node; it is changed, copied an
     .getByRole('button', { name: 'Edit' })
     .click();
   await page.getByLabel('Names of nodes').fill('Trunk{0}');
+  // Rows are sent as a whole: one that somebody else adds meanwhile stays.
+  const ports_mapping = [
+    ...node.properties.ports_mapping,
+    { name: 'Ethernet8', port_number: 8, type: 'access', vlan: 9 },
+  ];
+  await server.expect(200, 'PUT', `/v2/templates/${id}`, { ports_mapping });
+  await page.getByLabel('VLAN, row 9').waitFor();
+  await page.getByLabel('VLAN, row 2', { exact: true }).fill('31');
   await page.getByRole('button', { name: 'Save' }).click();
   await page
     .getByRole('row', { name: /^Trunks/ })
@@ -100,11 +108,17 @@ test('a template that is made in the form gives a node; it is changed, copied an
     .getByRole('row', { name: /^Trunks/ })
     .nth(1)
     .waitFor({ state: 'detached' });
-  const left: { name: string; default_name_format: string }[] = await server.expect(200, 'GET', '/v2/templates');
+  const left: { name: string; default_name_format: string; ports_mapping: { vlan: number }[] }[] = await server.expect(
+    200,
+    'GET',
+    '/v2/templates',
+  );
   assert.deepEqual(
     left.filter(({ name }) => name === 'Trunks').map((each) => each.default_name_format),
     ['Trunk{0}'],
   );
+  const { ports_mapping: rows } = left.find(({ name }) => name === 'Trunks')!;
+  assert.deepEqual([rows.length, rows[1]?.vlan, rows[8]?.vlan], [9, 31, 9]);
   assert.deepEqual(complaints, []);
 });
 

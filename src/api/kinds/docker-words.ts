@@ -10,11 +10,10 @@ export const dockerWords: GroupedWords = {
     extra_volumes: words('Volumes', 'Directories of the container that are kept with the node, one a line.'),
   },
   Network: {
-    mtu: words('MTU', 'Longest packet of its interfaces; 1500 unless set.', { unit: 'bytes', absent: true }),
+    mtu: words('MTU', 'Longest packet of its interfaces; 1500 unless set.', { unit: 'bytes' }),
     offload: words(
       'Checksum offload',
       'false: programs that read raw packets see complete checksums, and no packet is longer than the MTU.',
-      { absent: true },
     ),
     extra_hosts: words('Hosts', 'Lines for /etc/hosts, name:address.', { lines: true }),
   },

@@ -2,7 +2,6 @@
 import * as v from 'valibot';
 import { MacAddress, nodeMac } from '../mac.ts';
 import { ConsolePort, Integer, Text } from '../vocabulary.ts';
-import { interfaceSettings } from './absent-settings.ts';
 import type { NodeKindFacts } from './kind.ts';
 import { containerPorts } from './ports.ts';
 import {
@@ -19,7 +18,7 @@ import {
   updateBody,
   usage,
 } from './property.ts';
-import { between, flag, macAddress, text } from './template-members.ts';
+import { between, flag, interfaceSettings, macAddress, text } from './template-members.ts';
 
 const lines = p(v.nullable(v.string()), { node: null, template: text() });
 const resolution = (rule: string) => v.pipe(v.string(), v.regex(/^[0-9]+x[0-9]+$/, rule));

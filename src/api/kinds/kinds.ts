@@ -1,6 +1,7 @@
 // All kinds of nodes that the API names, in the order of the built-in templates.
 import * as v from 'valibot';
 import type { NodeType } from '../vocabulary.ts';
+import { ABSENT_DEFAULTS, type AbsentSettings } from './absent-settings.ts';
 import { atmSwitch, frameRelaySwitch } from './circuit-switches.ts';
 import { cloud } from './cloud.ts';
 import { docker } from './docker.ts';
@@ -56,6 +57,14 @@ export function effectOf(type: string, property: string): Effect | undefined {
   const { properties, effect = 'live' } = findNodeKind(type) ?? {};
   const row = properties && Object.hasOwn(properties, property) ? properties[property] : undefined;
   return row?.readOnly ? undefined : row && (row.effect ?? effect);
+}
+
+/** What a node has that is created without the property; undefined if its host chooses. */
+export function defaultOf(type: string, property: string): unknown {
+  const { properties = {} } = findNodeKind(type) ?? {};
+  if (!Object.hasOwn(properties, property)) return undefined;
+  const { node = ABSENT_DEFAULTS[property as keyof AbsentSettings] } = properties[property]!;
+  return typeof node === 'function' ? undefined : node;
 }
 
 /** All ports of a node. @throws Failure `conflict` for a port name format that cannot be expanded */

@@ -10,7 +10,6 @@ const drive = (letter: string) => ({
   [`hd${letter}_disk_cache`]: words(
     `Cache of disk ${letter.toUpperCase()}`,
     'writeback, unless set, keeps what the guest has flushed; writethrough and directsync keep every write, but are slow.',
-    { absent: true },
   ),
   [`hd${letter}_disk_image_md5sum`]: words(`Checksum of disk ${letter.toUpperCase()}`, 'MD5.'),
 });
@@ -42,15 +41,13 @@ export const qemuWords: GroupedWords = {
     guest_agent: words(
       'Guest agent',
       'A channel to the QEMU guest agent, which freezes file systems while a copy of the disks begins.',
-      { absent: true },
     ),
   },
   Network: {
-    mtu: words('MTU', 'Longest packet of its virtio adapters; 1500 unless set.', { unit: 'bytes', absent: true }),
+    mtu: words('MTU', 'Longest packet of its virtio adapters; 1500 unless set.', { unit: 'bytes' }),
     offload: words(
       'Checksum offload',
       'false: frames come to and from its virtio adapters with complete checksums, and none is longer than the MTU.',
-      { absent: true },
     ),
     replicate_network_connection_state: words(
       'Unplug unused ports',

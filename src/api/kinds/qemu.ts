@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { MacAddress, nodeMac } from '../mac.ts';
 import { ConsolePort, Integer, Text } from '../vocabulary.ts';
-import { guestAgentSetting, interfaceSettings } from './absent-settings.ts';
+import { DISK_CACHES } from './absent-settings.ts';
 import { isProgram } from './image-heads.ts';
 import { type NodeKindFacts, OVERHEAD_MIB, type PassedRoute } from './kind.ts';
 import { adapterPorts } from './ports.ts';
@@ -18,17 +18,19 @@ import {
   updateBody,
   usage,
 } from './property.ts';
-import { between, flag, integer, macAddress, portNameRows, text } from './template-members.ts';
+import {
+  absentFlag,
+  between,
+  flag,
+  integer,
+  interfaceSettings,
+  macAddress,
+  portNameRows,
+  text,
+} from './template-members.ts';
 
 /** Drives of a machine, in the order of their numbers. */
 export const DRIVES = ['hda', 'hdb', 'hdc', 'hdd'] as const;
-
-/**
- * When a guest's writes reach the host's disk (QEMU's `cache=`). Empty is QEMU's default, writeback. A mode that was never set is in no
- * answer and in no file, since release 2.2.57 rejects these members.
- */
-const DISK_CACHES = ['writeback', 'writethrough', 'none', 'directsync', 'unsafe', ''] as const;
-export type DiskCache = (typeof DISK_CACHES)[number];
 
 const PRIORITIES = ['realtime', 'very high', 'high', 'normal', 'low', 'very low'] as const;
 
@@ -77,7 +79,7 @@ const diskInterface = v.picklist(['ide', 'sata', 'nvme', 'scsi', 'sd', 'mtd', 'f
 const image = (effect: Effect = 'start') => p(v.string(), { template: text(), effect });
 const checksum = p(v.nullable(v.string()), { readOnly: true });
 const diskInterfaceRow = p(v.string(), { node: 'none', template: v.optional(diskInterface, 'none') });
-/** Absent unless given. */
+/** Absent at its default. */
 const diskCacheRow = p(v.picklist(DISK_CACHES), { template: v.optional(v.picklist(DISK_CACHES)) });
 const flagRow = (usual: boolean) => p(v.nullable(v.boolean()), { node: usual, template: flag(usual) });
 const textRow = p(v.nullable(v.string()), { node: '', template: text() });
@@ -163,7 +165,8 @@ const qemuProperties = {
   ...qemuSettings,
   ...diskCaches,
   ...interfaceSettings,
-  ...guestAgentSetting,
+  /** A channel to the QEMU guest agent. */
+  guest_agent: absentFlag,
 };
 
 export const QemuCreate = createBody(qemuProperties);

@@ -1,7 +1,7 @@
 // The members that templates of several kinds share.
 import * as v from 'valibot';
 import { Integer, NodeType, Text, Uuid } from '../vocabulary.ts';
-import { ofTemplate } from './property.ts';
+import { ofTemplate, p } from './property.ts';
 
 /** Position is the number by which old clients name the category. */
 export const CATEGORIES = ['router', 'switch', 'guest', 'firewall'] as const;
@@ -48,6 +48,13 @@ export const portNameRows = {
   port_name_format: ofTemplate(portNameMembers.port_name_format),
   port_segment_size: ofTemplate(portNameMembers.port_segment_size),
 };
+
+const mtu = between(576, 65_521);
+/** Absent at its default. */
+export const absentFlag = p(v.boolean(), { template: v.optional(v.boolean()) });
+
+/** Of the interfaces of containers and guests. */
+export const interfaceSettings = { mtu: p(mtu, { template: v.optional(mtu) }), offload: absentFlag };
 
 export const onClose = v.optional(v.picklist(['power_off', 'shutdown_signal', 'save_vm_state']), 'power_off');
 export const macAddress = v.optional(

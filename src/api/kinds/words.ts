@@ -8,8 +8,6 @@ export interface SettingWords {
   lines?: true;
   /** Names an image of its kind. */
   images?: true;
-  /** Nodes with the default omit the member; a form shows it anyway. */
-  absent?: true;
   /** Hidden input. */
   secret?: true;
 }

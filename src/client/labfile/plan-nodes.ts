@@ -1,5 +1,6 @@
 // Plans changes of a lab's nodes and their files.
 
+import { ABSENT_DEFAULTS, OMITTED_AT } from '../../api/kinds/absent-settings.ts';
 import { builtinProperties, effectOf, usualSymbol } from '../../api/kinds/kinds.ts';
 import { AUTO_ID } from '../../api/placement.ts';
 import type { Template } from '../../api/routes/templates.ts';
@@ -65,15 +66,12 @@ function members(node: WantedNode, label?: ServerNode['label']): { member: strin
   ].filter(({ value }) => value !== undefined);
 }
 
-/** Start orders and delays default to 0. */
-const UNTOLD: Readonly<Record<string, unknown>> = { start_order: 0, start_delay: 0 };
-
 function changeOf(node: WantedNode, is: ServerNode): Change | undefined {
   const found: Difference[] = [];
   const body: Record<string, unknown> = {};
   const known = is as unknown as Record<string, unknown>;
   for (const { member, name, value } of members(node, is.label)) {
-    const { [name]: now = UNTOLD[name] } = known;
+    const { [name]: now = OMITTED_AT[name] } = known;
     if (differences('', { value }, { value: now }).length === 0) continue;
     found.push({ member, is: now, wanted: value });
     body[name] = value;
@@ -82,7 +80,7 @@ function changeOf(node: WantedNode, is: ServerNode): Change | undefined {
     found.push({ member: 'at', is: [is.x, is.y], wanted: node.at });
     [body['x'], body['y']] = node.at;
   }
-  const properties = differences(PROPERTIES, node.properties ?? {}, is.properties);
+  const properties = differences(PROPERTIES, node.properties ?? {}, { ...ABSENT_DEFAULTS, ...is.properties });
   found.push(...properties);
   if (properties.length > 0) {
     body['properties'] = Object.fromEntries(
@@ -122,7 +120,7 @@ function creationOf(
       };
   const own = Object.fromEntries(
     members(node)
-      .filter(({ name, value }) => value !== UNTOLD[name])
+      .filter(({ name, value }) => value !== OMITTED_AT[name])
       .map(({ name, value }) => [name, value]),
   );
   const label = node.label && { text: node.name, ...node.label };

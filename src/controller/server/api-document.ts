@@ -1,5 +1,6 @@
 // What the OpenAPI document says of the API of release 2.2.57. Loaded only for the document.
-import { effectOf, READ_ONLY_PROPERTIES } from '../../api/kinds/kinds.ts';
+import { ABSENT_DEFAULTS } from '../../api/kinds/absent-settings.ts';
+import { defaultOf, effectOf, READ_ONLY_PROPERTIES } from '../../api/kinds/kinds.ts';
 import { settingWords } from '../../api/kinds/setting-words.ts';
 import type { RouteDefinition } from '../../api/routes/definition.ts';
 import type { Json } from '../../events/json.ts';
@@ -103,8 +104,11 @@ function setting(name: string, property: Node, kind: string | undefined, ofNode:
   const found = settingWords(kind, name);
   const inner = withTexts(property, undefined);
   if (!found) return inner;
-  const { title, description, unit, lines, images, absent, secret, group, order } = found;
+  const { title, description, unit, lines, images, secret, group, order } = found;
   const effect = ofNode ? effectOf(kind!, name) : undefined;
+  const isAbsent = Object.hasOwn(ABSENT_DEFAULTS, name);
+  // No `default`: a change without the member leaves the value as it is.
+  const usual = kind !== undefined && (ofNode || isAbsent) ? (defaultOf(kind, name) as Json | undefined) : undefined;
   return {
     ...inner,
     title,
@@ -112,7 +116,8 @@ function setting(name: string, property: Node, kind: string | undefined, ofNode:
     'x-order': order,
     ...(group !== '' && { 'x-group': group }),
     ...(READ_ONLY.has(name) && { readOnly: true }),
-    ...(absent && { 'x-absent': true }),
+    ...(isAbsent && { 'x-absent': true }),
+    ...(usual !== undefined && usual !== null && { 'x-default': usual }),
     ...(unit !== undefined && { 'x-unit': unit }),
     ...(lines && { 'x-lines': true }),
     ...(secret && { 'x-secret': true }),

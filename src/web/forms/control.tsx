@@ -9,12 +9,23 @@ export interface ControlProps {
   typed: string | boolean;
   offers?: readonly string[];
   isRequired?: boolean;
+  /** Several nodes have different values, of which none is shown. */
+  isMixed?: boolean;
   /** Attributes that connect it with its label, help and error. */
   marks?: Readonly<Record<string, string | boolean>>;
   change: (typed: string | boolean) => void;
 }
 
-export function Control({ id, field, typed, offers = [], isRequired = false, marks, change }: ControlProps) {
+export function Control({
+  id,
+  field,
+  typed,
+  offers = [],
+  isRequired = false,
+  isMixed = false,
+  marks,
+  change,
+}: ControlProps) {
   const common = { id, required: isRequired, disabled: field.readOnly, ...marks };
   const onInput = (event: { currentTarget: { value: string } }): void => change(event.currentTarget.value);
   if (typeof typed === 'boolean') {
@@ -24,21 +35,24 @@ export function Control({ id, field, typed, offers = [], isRequired = false, mar
         required={false}
         type="checkbox"
         checked={typed}
+        indeterminate={isMixed}
         onChange={({ currentTarget }) => change(currentTarget.checked)}
       />
     );
   }
   if (field.kind === 'choice') {
-    const isUnset = typed === '' || !(field.required || field.choices.includes(''));
-    const choices = [...new Set([...(isUnset ? [''] : []), ...field.choices, typed])];
+    const isUnset = !isMixed && (typed === '' || !(field.required || field.choices.includes('')));
+    const choices = [...new Set([...(isUnset ? [''] : []), ...field.choices, ...(isMixed ? [] : [typed])])];
     return (
-      <select {...common} value={typed} onChange={onInput}>
+      <select {...common} value={isMixed ? MIXED_CHOICE : typed} onChange={onInput}>
+        {isMixed && <option value={MIXED_CHOICE}>{WORDS.forms.mixed}</option>}
         <Options of={choices.map((choice) => [choice, shownChoice(choice)])} />
       </select>
     );
   }
   if (field.kind === 'lines' || field.kind === 'texts') {
-    return <textarea {...common} rows={3} value={typed} spellcheck={false} onInput={onInput} />;
+    const placeholder = isMixed ? WORDS.forms.mixed : '';
+    return <textarea {...common} {...{ placeholder }} rows={3} value={typed} spellcheck={false} onInput={onInput} />;
   }
   if (field.isSecret) {
     return <input {...common} type="password" autocomplete="new-password" value={typed} onInput={onInput} />;
@@ -54,7 +68,7 @@ export function Control({ id, field, typed, offers = [], isRequired = false, mar
         inputMode={isNumber ? (field.kind === 'integer' ? 'numeric' : 'decimal') : 'text'}
         autocomplete="off"
         spellcheck={false}
-        placeholder={isNumber ? range(field) : ''}
+        placeholder={isMixed ? WORDS.forms.mixed : isNumber ? range(field) : ''}
         value={typed}
         onInput={onInput}
       />
@@ -68,6 +82,9 @@ export function Control({ id, field, typed, offers = [], isRequired = false, mar
     </>
   );
 }
+
+/** No choice of a field is a space. */
+const MIXED_CHOICE = ' ';
 
 const shownChoice = (choice: string): string =>
   choice === '' ? WORDS.forms.unset : choice.replaceAll(/(?<=[a-z])_(?=[a-z])/g, ' ');

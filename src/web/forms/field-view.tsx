@@ -6,6 +6,7 @@ import { Control } from './control.tsx';
 import { ListControl } from './list-control.tsx';
 import type { FormModel } from './model.ts';
 import type { Field } from './schema.ts';
+import { MIXED } from './values.ts';
 
 const words = WORDS.forms;
 
@@ -23,6 +24,7 @@ export function FieldView({ form, field, offers = field.suggestions, note = '' }
   const problem = form.problems.value[field.name];
   const typed = form.shown(field);
   const isChanged = field.name in form.typed.value;
+  const isMixed = !isChanged && form.isMixed(field);
   const about = [field.help, isChanged && note].filter(Boolean).join(' ');
   const marks = { 'aria-describedby': `${id}-help`, 'aria-invalid': problem !== undefined };
   if (typeof typed === 'object') {
@@ -37,7 +39,7 @@ export function FieldView({ form, field, offers = field.suggestions, note = '' }
   }
   const control = (
     <Control
-      {...{ id, field, typed, offers, marks }}
+      {...{ id, field, typed, offers, marks, isMixed }}
       isRequired={field.required}
       change={(value) => form.type(field, value)}
     />
@@ -61,10 +63,10 @@ export function FieldView({ form, field, offers = field.suggestions, note = '' }
 /** Shown when another client changed the field that is being edited. */
 function Foreign({ form, field }: { form: FormModel; field: Field }) {
   if (!(field.name in form.foreign.value)) return null;
-  const theirs = form.foreign.value[field.name];
+  const theirs = form.foreign.value[field.name] ?? field.byDefault ?? '';
   return (
     <p class="foreign" role="status">
-      {words.foreign(typeof theirs === 'object' ? '' : String(theirs))}{' '}
+      {words.foreign(typeof theirs === 'object' || theirs === MIXED ? '' : String(theirs))}{' '}
       <Button onClick={() => form.takeForeign(field)} text={words.takeTheirs} />
     </p>
   );

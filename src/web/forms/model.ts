@@ -3,7 +3,7 @@ import { batch, computed, type ReadonlySignal, type Signal, signal } from '@prea
 import { sentenceOf } from '../model/server/sentence.ts';
 import { placed } from './refusal.ts';
 import type { Field } from './schema.ts';
-import { isEqual, type ProblemWords, parsed, type Typed, typedOf } from './values.ts';
+import { isEqual, MIXED, mayBeEmpty, type ProblemWords, parsed, type Typed, typedOf, typedSince } from './values.ts';
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -33,6 +33,8 @@ export class FormModel {
   readonly changed: ReadonlySignal<number>;
   readonly #words: ProblemWords;
   readonly #whole: boolean;
+  /** The input of the request that is running. */
+  #sent: Readonly<Record<string, Typed>> = {};
 
   constructor({ fields, base, words, whole = false }: FormOptions) {
     this.fields = fields;
@@ -48,18 +50,17 @@ export class FormModel {
     return typed ?? this.#ofBase(field);
   }
 
+  /** Whether the nodes of the form differ in it. */
+  isMixed({ name }: Field): boolean {
+    return this.base.value[name] === MIXED;
+  }
+
   /** Records input. Typing the present value is no change. */
   type(field: Field, typed: Typed): void {
     batch(() => {
-      const { [field.name]: _typed, ...others } = this.typed.value;
-      const isBack = isEqual(typed, this.#ofBase(field));
-      this.typed.value = isBack ? others : { ...others, [field.name]: typed };
-      if (isBack) this.#forgetForeign(field.name);
-      this.problems.value = Object.fromEntries(
-        Object.entries(this.problems.value).filter(
-          ([path]) => path !== field.name && !path.startsWith(`${field.name}.`),
-        ),
-      );
+      if (this.#isPresent(field, typed)) this.#forget(field.name);
+      else this.typed.value = { ...this.typed.value, [field.name]: typed };
+      this.#forgetProblems(field.name);
     });
   }
 
@@ -72,7 +73,7 @@ export class FormModel {
       for (const field of this.fields) {
         const typed = this.typed.value[field.name];
         if (typed === undefined || isEqual(before[field.name], base[field.name])) continue;
-        if (isEqual(typed, this.#ofBase(field))) this.type(field, typed);
+        if (this.#isPresent(field, typed)) this.type(field, typed);
         else if (!this.isBusy.value) this.foreign.value = { ...this.foreign.value, [field.name]: base[field.name] };
       }
     });
@@ -80,7 +81,10 @@ export class FormModel {
 
   /** Replaces the input with the other client's value. */
   takeForeign(field: Field): void {
-    this.type(field, this.#ofBase(field));
+    batch(() => {
+      this.#forget(field.name);
+      this.#forgetProblems(field.name);
+    });
   }
 
   /** Discards all input. */
@@ -99,10 +103,18 @@ export class FormModel {
     const changes: Record<string, unknown> = {};
     for (const field of this.fields) {
       const typed = this.typed.value[field.name];
-      if (typed === undefined && !this.#whole) continue;
+      // What may be absent is left out at its default.
+      if (typed === undefined && (!this.#whole || field.mayBeAbsent)) continue;
       const result = parsed(field, typed ?? this.#ofBase(field), this.#words);
-      if ('problems' in result) Object.assign(problems, result.problems);
-      else if (result.value !== undefined) changes[field.name] = result.value;
+      if ('problems' in result) {
+        Object.assign(problems, result.problems);
+        continue;
+      }
+      // An emptied field goes back to its default.
+      const isEmptied = (result.value ?? null) === null && this.#ofBase(field) !== '';
+      const value = (isEmptied ? field.byDefault : undefined) ?? result.value;
+      if (value !== undefined) changes[field.name] = value;
+      else if (isEmptied) problems[field.name] = this.#words.needed;
     }
     this.problems.value = problems;
     return Object.keys(problems).length === 0 ? changes : undefined;
@@ -118,14 +130,12 @@ export class FormModel {
     const changes = this.changes();
     if (!changes) return false;
     const sent = this.typed.value;
+    this.#sent = sent;
     this.isBusy.value = true;
     try {
       const base = await send(changes);
       batch(() => {
-        // Input typed while the request was running is kept for the next save.
-        this.typed.value = Object.fromEntries(
-          Object.entries(this.typed.value).filter(([name, typed]) => sent[name] !== typed),
-        );
+        this.typed.value = typedSince(this.typed.value, sent);
         this.foreign.value = {};
         if (base) this.base.value = base;
       });
@@ -141,17 +151,38 @@ export class FormModel {
       });
       return false;
     } finally {
+      this.#sent = {};
       this.isBusy.value = false;
+      for (const field of this.fields) {
+        const typed = this.typed.value[field.name];
+        if (typed !== undefined && this.#isPresent(field, typed)) this.#forget(field.name);
+      }
     }
   }
 
   #ofBase(field: Field): Typed {
     const value = this.base.value[field.name];
-    return typedOf(field, value === undefined && this.#whole ? field.byDefault : value);
+    return typedOf(field, value === undefined && (this.#whole || field.mayBeAbsent) ? field.byDefault : value);
   }
 
-  #forgetForeign(name: string): void {
-    const { [name]: _foreign, ...others } = this.foreign.value;
-    this.foreign.value = others;
+  /** Whether the input is the present value, so that it is no change. */
+  #isPresent(field: Field, typed: Typed): boolean {
+    // The request that is running replaces the present value.
+    if (field.name in this.#sent) return false;
+    return this.isMixed(field) ? typed === '' && !mayBeEmpty(field) : isEqual(typed, this.#ofBase(field));
+  }
+
+  #forgetProblems(name: string): void {
+    this.problems.value = Object.fromEntries(
+      Object.entries(this.problems.value).filter(([path]) => path !== name && !path.startsWith(`${name}.`)),
+    );
+  }
+
+  /** Drops the input. */
+  #forget(name: string): void {
+    const { [name]: _typed, ...typed } = this.typed.value;
+    const { [name]: _foreign, ...foreign } = this.foreign.value;
+    this.typed.value = typed;
+    this.foreign.value = foreign;
   }
 }

@@ -1,6 +1,6 @@
 // Turns a JSON schema of the API document into the fields of a form.
 
-/** As in the document, with the extensions `x-order`, `x-group`, `x-unit`, `x-lines`, `x-images`, `x-effect`, `x-secret`, `x-absent`. */
+/** As in the document, with the extensions `x-order`, `x-group`, `x-unit`, `x-lines`, `x-images`, `x-effect`, `x-secret`, `x-absent`, `x-default`. */
 export interface JsonSchema {
   type?: string;
   title?: string;
@@ -24,6 +24,8 @@ export interface JsonSchema {
   'x-unit'?: string;
   'x-secret'?: boolean;
   'x-absent'?: boolean;
+  /** What a node has that is created without the setting. */
+  'x-default'?: unknown;
   'x-lines'?: boolean;
   'x-images'?: string;
   'x-effect'?: Effect;
@@ -94,7 +96,9 @@ export function fieldsOf(schema: JsonSchema): Field[] {
 
 function fieldOf(name: string, described: JsonSchema, required: boolean): Field {
   const forms = described.anyOf ?? [described];
-  const nullable = forms.some(({ type }) => type === 'null');
+  const usual = described['x-default'];
+  // Null is no value of a setting that every node has; the server takes it from old clients.
+  const nullable = usual === undefined && forms.some(({ type }) => type === 'null');
   // The first alternative is the current one; the others are for old clients.
   const schema = described.anyOf ? (forms.find(({ type }) => type !== 'null') ?? {}) : described;
   const items = schema.items ?? schema.prefixItems?.[0];
@@ -114,7 +118,7 @@ function fieldOf(name: string, described: JsonSchema, required: boolean): Field 
     lowest: bound(schema.minimum),
     highest: bound(schema.maximum),
     pattern: schema.pattern,
-    byDefault: described.default,
+    byDefault: described.default ?? (described['x-absent'] ? usual : undefined),
     choices: choicesOf(schema),
     suggestions: [],
     images: described['x-images'],

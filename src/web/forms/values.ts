@@ -16,7 +16,10 @@ export interface ProblemWords {
   range(lowest: number | undefined, highest: number | undefined): string;
 }
 
-/** The value as the field shows it. */
+/** The value of a setting that several nodes have with different values. */
+export const MIXED = Symbol('mixed');
+
+/** The value as the field shows it; of differing ones none. */
 export function typedOf(field: Field, value: unknown): Typed {
   if (field.kind === 'flag') return value === true;
   if (field.kind === 'list') {
@@ -24,7 +27,7 @@ export function typedOf(field: Field, value: unknown): Typed {
       Object.fromEntries(field.fields.map((inner) => [inner.name, String(typedOf(inner, row[inner.name]))])),
     );
   }
-  if (value === undefined || value === null) return '';
+  if (value === undefined || value === null || value === MIXED) return '';
   if (Array.isArray(value)) return value.join(field.kind === 'texts' ? '\n' : ' ');
   return String(value);
 }
@@ -64,6 +67,9 @@ export function parsed(field: Field, typed: Typed, words: ProblemWords, path = f
   return { value: text };
 }
 
+/** Whether empty text is a value of its own. */
+export const mayBeEmpty = (field: Field): boolean => isEqual(empty(field), { value: '' });
+
 /** The value of an empty field; undefined if it must not be empty. */
 function empty(field: Field): Parsed | undefined {
   if (field.choices.includes('')) return { value: '' };
@@ -88,6 +94,14 @@ function parsedRows(field: Field, rows: readonly TypedRow[], words: ProblemWords
     return members;
   });
   return Object.keys(problems).length > 0 ? { problems } : { value };
+}
+
+/** The input without what was sent: it came while the request was running. */
+export function typedSince<T>(
+  typed: Readonly<Record<string, T>>,
+  sent: Readonly<Record<string, T>>,
+): Record<string, T> {
+  return Object.fromEntries(Object.entries(typed).filter(([name, value]) => sent[name] !== value));
 }
 
 /** Compares JSON values; an undefined member equals a missing one. */

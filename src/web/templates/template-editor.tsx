@@ -49,6 +49,9 @@ export function TemplateEditor({ kind, template, hosts, image, done }: TemplateE
     [own, kind, template?.template_id],
   );
   useEffect(() => {
+    if (template) form?.follow(template);
+  }, [form, template]);
+  useEffect(() => {
     if (!form || template) return;
     const named = (wanted: string | undefined) => form.fields.find(({ name }) => name === wanted);
     const platform = named('platform');

@@ -4,8 +4,6 @@ import type { Field } from '../forms/schema.ts';
 
 /** Members that select the form; chosen before and never changed. */
 const FIXED: readonly string[] = ['template_id', 'template_type', 'builtin'];
-/** Members that can only be set at creation. */
-const OF_CREATION: readonly string[] = ['compute_id', 'platform'];
 
 /** The form of a template. */
 export function formOf(
@@ -31,9 +29,10 @@ export function templateFields(
   isNew: boolean,
 ): Field[] {
   return fields.flatMap((field) => {
-    if (FIXED.includes(field.name) || (!isNew && OF_CREATION.includes(field.name))) return [];
-    if (field.name === 'platform' && platform !== undefined) return [];
+    // The platform of a router selects its form.
+    if (FIXED.includes(field.name) || (field.name === 'platform' && platform !== undefined)) return [];
     if (field.name === 'compute_id') {
+      if (!isNew) return [];
       return { ...field, kind: 'choice', choices: hosts, required: true, nullable: false, byDefault: hosts[0] };
     }
     // If only the compute knows the type of a value, use its field.

@@ -53,6 +53,8 @@ export function TemplatesScreen() {
       await task();
       await templates.read();
     });
+  /** The template that is edited, with changes of others. */
+  const now = templates.list.value?.find(({ template_id: id }) => id === edited.value?.template?.template_id);
   const all = (templates.list.value ?? [])
     .filter((template) =>
       `${template.name} ${template.template_type} ${titleOf(template)}`
@@ -110,7 +112,8 @@ export function TemplatesScreen() {
             </h2>
             <TemplateEditor
               key={edited.value.template?.template_id ?? keyOf(edited.value.kind)}
-              {...edited.value}
+              kind={edited.value.kind}
+              template={now ?? edited.value.template}
               image={draft?.image}
               hosts={hosts.value.value ?? ['local']}
               done={() => {

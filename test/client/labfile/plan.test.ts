@@ -89,6 +89,17 @@ test('a running node takes live properties without a restart, and the others wit
   assert.deepEqual(await restarts('docker', 'properties: {image: x, usage: text}', container), [false]);
 });
 
+test('a setting at the default that a node omits is no difference', async () => {
+  const of = async (settings: string) => {
+    const lab = await parseLab(`name: L\nnodes:\n  N: {type: qemu, properties: {${settings}}}\n`, 'lab.yaml');
+    const node = { ...{ node_id: 'n', name: 'N', node_type: 'qemu', status: 'stopped', properties: {} }, x: 0, y: 0 };
+    const state = { object: { project_id: 'p', name: 'L' }, nodes: [node], links: [], drawings: [] };
+    return planNodes(lab, state as unknown as ServerLab, []).changes.map(({ body }) => body);
+  };
+  assert.deepEqual(await of('mtu: 1500, offload: true, guest_agent: false, hda_disk_cache: ""'), []);
+  assert.deepEqual(await of('mtu: 9000, offload: true'), [{ properties: { mtu: 9000 } }]);
+});
+
 /** A lab of `text`, and a server that has its nodes, each with ports `e0` to `e3`. */
 async function onServer(text: string) {
   const lab = await parseLab(`name: L\n${text}`, 'lab.yaml');

@@ -1,7 +1,7 @@
 // Cache modes that bypass the host's page cache: not every file system supports them.
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import type { DiskCache } from '../../../api/kinds/qemu.ts';
+import type { DiskCache } from '../../../api/kinds/absent-settings.ts';
 import { type Disk, imageOf } from './disks.ts';
 import { refusal } from './refusal.ts';
 import type { Images, Settings } from './settings.ts';

@@ -3,15 +3,7 @@
 import { type AbsentSettings, changeAbsent } from '../../../api/kinds/absent-settings.ts';
 import { imageKind } from '../../../api/kinds/kinds.ts';
 import type { SettingsOf } from '../../../api/kinds/property.ts';
-import {
-  type DiskCache,
-  DRIVES,
-  type Drive,
-  type QemuCreate,
-  type QemuUpdate,
-  type qemuHidden,
-  qemuSettings,
-} from '../../../api/kinds/qemu.ts';
+import { type QemuCreate, type QemuUpdate, type qemuHidden, qemuSettings } from '../../../api/kinds/qemu.ts';
 import type { Image } from '../../images/references.ts';
 
 export const IMAGE_KIND = imageKind('qemu');
@@ -31,9 +23,7 @@ export type ImageMember = (typeof IMAGE_MEMBERS)[number];
 
 export type Images = Record<ImageMember, Image>;
 
-/** Caches are absent unless given. */
-export type Settings = SettingsOf<typeof qemuSettings> &
-  AbsentSettings & { [Name in `${Drive}_disk_cache`]?: DiskCache };
+export type Settings = SettingsOf<typeof qemuSettings> & AbsentSettings;
 
 /** Kept, but not members of the object. */
 export type HiddenSettings = SettingsOf<typeof qemuHidden>;
@@ -41,7 +31,7 @@ export type HiddenSettings = SettingsOf<typeof qemuHidden>;
 /** The settings after a change. Null changes nothing, except that it restores the default MAC address. */
 export function changedSettings(before: Settings, body: QemuCreate | QemuUpdate, nodeId: string): Settings {
   const settings: Record<string, unknown> = { ...before };
-  for (const member of [...Object.keys(before), ...DRIVES.map((drive) => `${drive}_disk_cache`)]) {
+  for (const member of Object.keys(before)) {
     const value = (body as Record<string, unknown>)[member];
     if (value != null && value !== 'null') settings[member] = value;
   }

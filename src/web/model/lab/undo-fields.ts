@@ -1,12 +1,10 @@
 // Fields of objects, as the undo history records and compares them.
+import { OMITTED_AT } from '../../../api/kinds/absent-settings.ts';
 import { WORDS } from '../../words.ts';
 import type { ScheduleObject } from '../server/types.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 export type Thing = 'node' | 'link' | 'drawing';
-
-/** Omitted from the server's answers at their default; the reverse request states it. */
-const UNTOLD: Fields = { start_order: 0, start_delay: 0 };
 
 /** The members of `now` that are also in `fields`; for properties, only the same ones, because they change individually. */
 export function alike(fields: Fields, now: Fields): Fields {
@@ -16,8 +14,9 @@ export function alike(fields: Fields, now: Fields): Fields {
   return { ...picked, properties: pick((now['properties'] ?? {}) as object, Object.keys(properties)) };
 }
 
+/** A member that the server's answer omits at its default has it: the reverse request must state it. */
 export function pick(object: object, keys: readonly string[]): Fields {
-  return Object.fromEntries(keys.map((key) => [key, (object as Fields)[key] ?? UNTOLD[key] ?? null]));
+  return Object.fromEntries(keys.map((key) => [key, (object as Fields)[key] ?? OMITTED_AT[key] ?? null]));
 }
 
 export function idOf(kind: Thing, object: Fields): string {

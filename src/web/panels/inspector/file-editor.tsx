@@ -32,7 +32,7 @@ interface FileEditorProps {
 }
 
 export function FileEditor({ lab, file, close }: FileEditorProps) {
-  /** Content as last read or written; undefined while it is read. */
+  /** Content as last read or written, with line feeds only as in a textarea; undefined while it is read. */
   const base = useSignal<string | undefined>(undefined);
   const text = useSignal('');
   const message = useSignal('');
@@ -40,6 +40,7 @@ export function FileEditor({ lab, file, close }: FileEditorProps) {
   const theirs = useSignal<string | undefined>(undefined);
   const isText = useSignal(true);
   const isBusy = useSignal(false);
+  const lineEnd = useRef('\n');
   const isSaved = useSignal(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const attempt = async (task: () => Promise<void>): Promise<void> => {
@@ -51,7 +52,9 @@ export function FileEditor({ lab, file, close }: FileEditorProps) {
   const readNow = async (): Promise<string | undefined> => {
     const now = await file.read();
     isText.value = now !== undefined;
-    return now;
+    if (now === undefined) return undefined;
+    lineEnd.current = lineEndOf(now);
+    return now.replaceAll(/\r\n?/g, '\n');
   };
   /** Reads the file: replaces the text if there is no input, otherwise offers both versions. */
   const look = async (): Promise<void> => {
@@ -74,7 +77,7 @@ export function FileEditor({ lab, file, close }: FileEditorProps) {
 
   const write = async (): Promise<void> => {
     const mine = text.value;
-    await file.write(mine);
+    await file.write(mine.replaceAll('\n', lineEnd.current));
     base.value = mine;
     theirs.value = undefined;
     isSaved.value = true;
@@ -164,6 +167,11 @@ export function FileEditor({ lab, file, close }: FileEditorProps) {
       )}
     </div>
   );
+}
+
+/** What all lines end with; files with different ends get line feeds. */
+function lineEndOf(text: string): string {
+  return text.includes('\r\n') && !/\r(?!\n)|(?<!\r)\n/.test(text) ? '\r\n' : '\n';
 }
 
 function lineNumbers(text: string): string {

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import type { FilterDescription } from '../../../../api/routes/links.ts';
+import { typedSince } from '../../../forms/values.ts';
 import type { LabContext } from '../../../lab-context.ts';
 import { api } from '../../../model/server/api.ts';
 import { attempted } from '../../../model/server/attempt.ts';
@@ -27,6 +28,7 @@ export function Filters({ context, link }: { context: LabContext; link: LinkObje
     typed.value[type]?.[index] ?? String((link.filters[type] as unknown[] | undefined)?.[index] ?? '');
   const apply = async (event: Event): Promise<void> => {
     event.preventDefault();
+    const sent = typed.value;
     const wanted: Record<string, unknown[]> = { ...(link.filters as Record<string, unknown[]>) };
     for (const { type, parameters } of filters) {
       if (!typed.value[type]) continue;
@@ -36,7 +38,7 @@ export function Filters({ context, link }: { context: LabContext; link: LinkObje
     }
     await attempted(problem, async () => {
       await history.update([{ kind: 'link', id: link.link_id, fields: { filters: wanted } }]);
-      typed.value = {};
+      typed.value = typedSince(typed.value, sent);
     });
   };
   if (filters.length === 0) return <Message text={loaded.problem.value} again={loaded.again} />;

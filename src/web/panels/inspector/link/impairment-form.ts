@@ -1,6 +1,7 @@
 // Input for the impairments of both directions, with the link's present values.
 import { computed, type Signal, signal } from '@preact/signals';
 import type { Field } from '../../../forms/schema.ts';
+import { typedSince } from '../../../forms/values.ts';
 import { isSame } from '../../../model/browser/same-json.ts';
 import type { History } from '../../../model/lab/undo.ts';
 import { sentenceOf } from '../../../model/server/sentence.ts';
@@ -39,6 +40,8 @@ export class ImpairmentForm {
       new Set(Object.keys(this.typed.value).map((key) => (this.chained.value ? key.replace(/^\w+\./, '') : key))).size,
   );
   readonly #has: Signal<Directions>;
+  /** The input of the request that is running. */
+  #sent: Readonly<Record<string, Typed>> = {};
 
   /** @param has the present values */
   constructor(members: readonly Member[], has: Directions | null | undefined) {
@@ -76,7 +79,10 @@ export class ImpairmentForm {
   type(direction: Direction, member: string, field: Field, value: Typed): void {
     const typed = { ...this.typed.value };
     const directions = this.#directions(direction);
-    const isKept = directions.every((each) => value === this.#kept(each, member, field));
+    // The request that is running replaces the present value.
+    const isKept = directions.every(
+      (each) => value === this.#kept(each, member, field) && !(keyOf(each, member, field) in this.#sent),
+    );
     for (const each of directions) {
       const key = keyOf(each, member, field);
       if (isKept) delete typed[key];
@@ -143,17 +149,21 @@ export class ImpairmentForm {
   async apply(history: History, id: string): Promise<boolean> {
     const [forward, backward] = DIRECTIONS.map((direction) => this.body(direction));
     const none = [forward, backward].every((body) => Object.keys(body!).length === 0);
+    const sent = this.typed.value;
+    this.#sent = sent;
     this.problems.value = {};
     this.message.value = '';
     try {
       const fields = { impairments: none ? null : { forward, backward } };
       const [now] = await history.update([{ kind: 'link', id, fields }]);
       this.#has.value = (now?.['impairments'] as Directions | null | undefined) ?? NOTHING;
-      this.typed.value = {};
+      this.typed.value = typedSince(this.typed.value, sent);
       return true;
     } catch (error) {
       this.#refused(sentenceOf(error));
       return false;
+    } finally {
+      this.#sent = {};
     }
   }
 

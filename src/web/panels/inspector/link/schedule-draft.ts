@@ -102,13 +102,14 @@ export class ScheduleDraft {
     return !isSame(this.#filled, this.body.value);
   }
 
-  /** Takes the server's schedule: filled in unless there is input. */
-  see(told: ScheduleObject): void {
+  /** Takes the server's schedule: filled in unless there is input. @param isOwn the one that was sent from here */
+  see(told: ScheduleObject, isOwn = false): void {
     const { steps, rounds, period } = told;
+    if (isOwn) this.isOther.value = false;
     if (!steps || isSame(this.#seen, { steps, rounds, period })) return;
     this.#seen = { steps, rounds, period };
-    if (this.#isTouched) this.isOther.value = true;
-    else this.fill(told);
+    if (!this.#isTouched) this.fill(told);
+    else if (!isOwn) this.isOther.value = true;
   }
 
   fill({ steps = [], rounds = 1, period }: ScheduleObject): void {
@@ -120,9 +121,9 @@ export class ScheduleDraft {
     this.accepted();
   }
 
-  /** Marks the input as saved. */
-  accepted(): void {
-    this.#filled = this.body.value;
+  /** Marks the input as saved that was sent; what was typed since is kept. */
+  accepted(sent: object = this.body.value): void {
+    this.#filled = sent;
     this.isOther.value = false;
     this.refused('');
   }

@@ -56,9 +56,9 @@ export function Schedule({ context, link, presets, members, titles }: SchedulePr
     draft.refused('');
     try {
       await history.schedule(link.link_id, plan);
-      draft.accepted();
+      if (plan) draft.accepted(plan);
       state.value = await api.get<ScheduleObject>(path);
-      draft.see(state.value);
+      draft.see(state.value, plan !== null);
     } catch (error) {
       draft.refused(sentenceOf(error));
     }

@@ -1,6 +1,7 @@
 // Converts node settings between the flat form and the API's members and properties.
+import { OMITTED_AT } from '../../../../api/kinds/absent-settings.ts';
 import type { Field } from '../../../forms/schema.ts';
-import { isEqual } from '../../../forms/values.ts';
+import { isEqual, MIXED } from '../../../forms/values.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 
@@ -42,9 +43,7 @@ export function valuesOf(node: NodeObject): Record<string, unknown> {
   const members = node as unknown as Record<string, unknown>;
   return {
     ...node.properties,
-    ...Object.fromEntries(MEMBERS.map((name) => [name, members[name]])),
-    start_order: members['start_order'] ?? 0,
-    start_delay: members['start_delay'] ?? 0,
+    ...Object.fromEntries(MEMBERS.map((name) => [name, members[name] ?? OMITTED_AT[name]])),
   };
 }
 
@@ -109,10 +108,11 @@ export function commonFields(members: readonly Field[], settings: readonly (read
     .map((field) => ({ ...field, required: false }));
 }
 
-/** The values that all nodes share; differing ones are omitted. */
+/** The values that all nodes share; the others are `MIXED`. */
 export function commonValues(nodes: readonly NodeObject[]): Record<string, unknown> {
-  const [first = {}, ...others] = nodes.map(valuesOf);
-  return Object.fromEntries(
-    Object.entries(first).filter(([name, value]) => others.every((other) => isEqual(other[name], value))),
-  );
+  const all = nodes.map(valuesOf);
+  const names = new Set(all.flatMap((values) => Object.keys(values)));
+  const common = (name: string): unknown =>
+    all.every((values) => isEqual(values[name], all[0]?.[name])) ? all[0]?.[name] : MIXED;
+  return Object.fromEntries([...names].map((name) => [name, common(name)]));
 }

@@ -1,5 +1,5 @@
 // Several nodes: their common settings, set for each.
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { nodeMembers, settingsOf } from '../../../forms/document.ts';
 import { FormView } from '../../../forms/form-view.tsx';
 import { FormModel } from '../../../forms/model.ts';
@@ -27,6 +27,7 @@ export function Several({ context, nodes }: { context: LabContext; nodes: readon
     () => fields && new FormModel({ fields, base: commonValues(nodes), words: WORDS.forms.problems }),
     [fields, ids],
   );
+  useEffect(() => form?.follow(commonValues(nodes)), [form, ...nodes]);
   const save = async (changes: Record<string, unknown>): Promise<Record<string, unknown>> => {
     const failures: string[] = [];
     const reasons = new Set<string>();
