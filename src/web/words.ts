@@ -1098,7 +1098,7 @@ const ENGLISH = {
     pasteSlowly: 'Paste slowly',
     pasting: (done: number, all: number) => `Pasting line ${done} of ${all}`,
     pasteStopped: (node: string, line: number, all: number) =>
-      `${node}: the connection was lost while pasting. Pasting stopped before line ${line} of ${all}.`,
+      `${node}: the connection was lost, so pasting stopped. Line ${line} of ${all} and those after it may be missing.`,
     stop: 'Stop',
     clear: 'Clear',
     save: 'Save output',

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Source } from '../../src/web/capture/source.ts';
+import { Connection } from '../../src/web/console/connection.ts';
+import { pasteSlowly } from '../../src/web/console/slow-paste.ts';
 import { Lab } from '../../src/web/model/lab/lab.ts';
 import { Labs } from '../../src/web/model/lab/labs.ts';
 import { api } from '../../src/web/model/server/api.ts';
@@ -174,6 +176,52 @@ test('packets of a capture stay while its connection is away: they are forgotten
     'open',
     'ended',
   ]);
+});
+
+test('a slow paste ends at the line that a broken connection has swallowed, though the console is back with its output at once', async (t) => {
+  const settings = { 'VPCS.engine': 'built-in' };
+  const { server, path } = await LabServer.withLab(t, { name: 'paste', auto_close: false }, settings);
+  const pc = await server.expect(201, 'POST', `${path}/nodes`, { name: 'PC', node_type: 'vpcs', compute_id: 'local' });
+  await server.expect(200, 'POST', `${path}/nodes/${pc.node_id}/start`);
+  const way = await inPage(t, server, '/');
+  Object.assign(globalThis, { addEventListener: () => {}, removeEventListener: () => {} });
+  let output = '';
+  let heardAt = 0;
+  const connection = new Connection({
+    path: `${path.slice('/v2'.length)}/nodes/${pc.node_id}/console/ws`,
+    opened: (socket) => {
+      socket.onmessage = ({ data }) => {
+        output += Buffer.from(data as ArrayBuffer).toString();
+        heardAt = performance.now();
+      };
+    },
+  });
+  t.after(() => connection.stop());
+  t.after(() => ['addEventListener', 'removeEventListener'].map((name) => Reflect.deleteProperty(globalThis, name)));
+  connection.isRunning = true;
+  await until(() => /> ?$/.test(output), 'the prompt');
+  const target = {
+    connection,
+    send: (text: string) => connection.send(Buffer.from(text)),
+    get lines() {
+      return output.split('\n').length;
+    },
+    get quiet() {
+      return performance.now() - heardAt;
+    },
+    get cursorLine() {
+      return output.slice(output.lastIndexOf('\n') + 1);
+    },
+  };
+  const progress = (line: number): void => {
+    if (line !== 3) return;
+    way.cut();
+    way.mend();
+  };
+  const text = [1, 2, 3, 4, 5].map((line) => `echo line-${line}\n`).join('');
+  assert.equal(await pasteSlowly(text, target, { signal: new AbortController().signal, progress }), 3);
+  await until(() => connection.state.value === 'open', 'the return');
+  assert.doesNotMatch(output, /line-[345]/);
 });
 
 test('changes of the time without a connection come in order, and are counted', async (t) => {
