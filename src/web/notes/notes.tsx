@@ -7,7 +7,7 @@ import type { Lab } from '../model/lab/lab.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import { Button } from '../panels/button.tsx';
-import { FileEditor, type TextFile } from '../panels/inspector/file-editor.tsx';
+import { FileEditor, mayChange, type TextFile } from '../panels/inspector/file-editor.tsx';
 import { lazily } from '../panels/lazy-component.tsx';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
@@ -34,8 +34,8 @@ export function Notes({ context: { lab } }: { context: LabContext }) {
   const { value, problem, again } = useLoaded(() => file.read(), [file]);
   useEffect(
     () =>
-      lab.hear(({ action, event }) => {
-        if (action.startsWith('file.') && file.isAbout(event)) again();
+      lab.hear((message) => {
+        if (mayChange(file, message)) again();
       }),
     [lab, file, again],
   );

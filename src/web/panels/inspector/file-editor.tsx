@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { storeIn } from '../../model/browser/signal-handlers.ts';
 import type { Lab } from '../../model/lab/lab.ts';
 import { attempted } from '../../model/server/attempt.ts';
+import type { Message as EventMessage } from '../../model/server/types.ts';
 import { confirmed } from '../../tasks/dialogs.tsx';
 import { WORDS } from '../../words.ts';
 import { Button } from '../button.tsx';
@@ -23,6 +24,12 @@ export interface TextFile {
   write(text: string): Promise<unknown>;
   /** Whether the event of a changed file is about this one. */
   isAbout(event: Readonly<Record<string, unknown>>): boolean;
+}
+
+/** Whether the file may be another one after this event. */
+export function mayChange(file: TextFile, { action, event }: EventMessage): boolean {
+  if (action === 'snapshot.restored' || action === 'notifications.gap') return true;
+  return action.startsWith('file.') && file.isAbout(event);
 }
 
 interface FileEditorProps {
@@ -67,8 +74,8 @@ export function FileEditor({ lab, file, close }: FileEditorProps) {
   const begin = (): void => void attempt(() => latest.current());
   useEffect(() => {
     begin();
-    return lab.hear(({ action, event }) => {
-      if (action.startsWith('file.') && file.isAbout(event)) void latest.current().catch(() => {});
+    return lab.hear((message) => {
+      if (mayChange(file, message)) void latest.current().catch(() => {});
     });
   }, [lab, file]);
 
