@@ -1,7 +1,8 @@
 // An editor for a text file of a lab or a node.
-import { useSignal } from '@preact/signals';
+import { useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { storeIn } from '../../model/browser/signal-handlers.ts';
+import { draftOf, keepDraft } from '../../model/lab/file-drafts.ts';
 import type { Lab } from '../../model/lab/lab.ts';
 import { attempted } from '../../model/server/attempt.ts';
 import type { Message as EventMessage } from '../../model/server/types.ts';
@@ -15,6 +16,8 @@ const words = WORDS.node;
 /** A file that is edited as text. */
 export interface TextFile {
   title: string;
+  /** Its path in the API. */
+  path: string;
   /** What the button says that leaves the editor. */
   back: string;
   /** Long lines are wrapped, and have no numbers. */
@@ -39,9 +42,11 @@ interface FileEditorProps {
 }
 
 export function FileEditor({ lab, file, close }: FileEditorProps) {
+  const draft = draftOf(file.path);
   /** Content as last read or written; undefined while it is read. */
-  const base = useSignal<string | undefined>(undefined);
-  const text = useSignal('');
+  const base = useSignal(draft?.base);
+  const text = useSignal(draft?.text ?? '');
+  useSignalEffect(() => keepDraft(file.path, base.value, text.value));
   const message = useSignal('');
   /** Content written by someone else since. */
   const theirs = useSignal<string | undefined>(undefined);
@@ -64,7 +69,7 @@ export function FileEditor({ lab, file, close }: FileEditorProps) {
   const look = async (): Promise<void> => {
     const now = await readNow();
     if (now === undefined) theirs.value = undefined;
-    else if (base.value === undefined || text.value === base.value) {
+    else if (base.value === undefined || text.value === base.value || text.value === now) {
       base.value = now;
       text.value = now;
     } else if (now !== base.value && now !== text.value) theirs.value = now;
@@ -98,7 +103,9 @@ export function FileEditor({ lab, file, close }: FileEditorProps) {
   const isChanged = base.value !== undefined && text.value !== base.value;
   const leave = async (): Promise<void> => {
     const question = { title: file.back, text: words.askLeave, verb: words.leave };
-    if (!isChanged || (await confirmed(question))) close();
+    if (isChanged && !(await confirmed(question))) return;
+    keepDraft(file.path, undefined, '');
+    close();
   };
   return (
     <div class="file">
