@@ -181,7 +181,7 @@ export function readShape(svg: string): Shape | undefined {
 
 /** Whether an `<svg>` says no more than is written again. */
 function isPlain({ attributes }: Element): boolean {
-  return attributes.entries().every(([name, value]) => OUTER.has(name) && (name !== 'class' || value === GROUP));
+  return [...attributes].every(([name, value]) => OUTER.has(name) && (name !== 'class' || value === GROUP));
 }
 
 function splitAt(text: string, separator: string): [string, string] | undefined {

@@ -2,6 +2,7 @@
 import { batch, signal } from '@preact/signals';
 import type { ControllerEvents, MessageOf, ProjectEvents } from '../../../api/events.ts';
 import { WORDS } from '../../words.ts';
+import { account } from '../account/account.ts';
 import { whyNotChange } from '../account/permissions.ts';
 import { api, Refusal } from '../server/api.ts';
 import { Events } from '../server/events.ts';
@@ -36,7 +37,7 @@ export class Lab {
   readonly message = signal('');
   /** A notice for users after a reconnect. */
   readonly notice = signal('');
-  /** When the lab was closed or deleted while shown (`Date.now()`), otherwise 0. Its last content is kept. */
+  /** When the lab was closed, deleted or refused while shown (`Date.now()`), otherwise 0. Its last content is kept. */
   readonly endedAt = signal(0);
   /** Counts changes of the lists below; rapid changes are counted together. */
   readonly changes = signal(0);
@@ -72,6 +73,7 @@ export class Lab {
         this.notice.value = WORDS.connection.resumed(changes);
         void compareVersion();
       },
+      refused: () => void this.#readRefused(),
     });
     this.#controllerEvents = new Events({
       path: '/notifications/ws',
@@ -98,6 +100,11 @@ export class Lab {
   /** Why the logged-in account may not change the lab; empty if it may. */
   get whyNotChange(): string {
     return whyNotChange(this.id);
+  }
+
+  /** Whether a missing lab may only be hidden from the logged-in account. */
+  get mayBeHidden(): boolean {
+    return account.value?.others === true;
   }
 
   /** Whether the lab has nodes or drawings, and all of them are locked. */
@@ -137,6 +144,12 @@ export class Lab {
     for (const listener of this.#listeners) listener(kind, id);
   }
 
+  /** Finds out what the server no longer allows. A lab that is not shared any more is gone for this account. */
+  async #readRefused(): Promise<void> {
+    await this.read();
+    if (this.state.value === 'deleted') this.stop();
+  }
+
   /** Reads the project, and its objects if it is open. If several readings overlap, the last one counts. */
   async read(): Promise<void> {
     clearTimeout(this.#retry);
@@ -168,7 +181,7 @@ export class Lab {
       if (reading !== this.#readings) return;
       const { status = -1, again = Date.now() + RETRY_MS } = error instanceof Refusal ? error : {};
       // Keep the shown content until the server can be reached.
-      const isPassing = status === 0 || status === 429 || status >= 500;
+      const isPassing = status === 0 || status === 408 || status === 429 || status >= 500;
       if (isPassing) this.#retry = setTimeout(() => void this.read(), again - Date.now());
       // A lost connection is already shown next to the name.
       if (status !== 0 || this.events.connection.value !== 'lost') this.problem.value = sentenceOf(error);
@@ -235,13 +248,14 @@ export class Lab {
 
   #become(state: LabState): void {
     if (state === 'open') this.endedAt.value = 0;
-    else if (this.state.value === 'open') this.#end();
+    else if (this.isShown) this.#end(state);
     this.state.value = state;
   }
 
-  /** Marks all nodes as stopped, because a closed lab runs none; the events may have been missed. */
-  #end(): void {
-    this.endedAt.value = Date.now();
+  /** Marks all nodes as stopped, because a closed lab runs none; the events may have been missed. A refused lab may be open. */
+  #end(state: LabState): void {
+    if (this.endedAt.value === 0 || this.state.value === 'refused') this.endedAt.value = Date.now();
+    if (state === 'refused') return;
     for (const node of this.nodes.values())
       if (node.status !== 'stopped') this.#set('node', { ...node, status: 'stopped' }, false);
   }
