@@ -92,6 +92,31 @@ test('labs that are created and deleted while the list is first read are in it a
   );
 });
 
+test('a lab that is renamed while its nodes are first read has its new name', async (t) => {
+  const { server, project, path } = await LabServer.withLab(t, { name: 'Old', auto_close: false });
+  const { promise: gate, resolve: go } = Promise.withResolvers<void>();
+  const lab = new Lab(project.project_id);
+  await inPage(t, server, '/');
+  t.after(() => lab.stop());
+  const { fetch } = globalThis;
+  let isAsked = false;
+  globalThis.fetch = async (address, init) => {
+    const isNodes = String(address).endsWith('/nodes');
+    isAsked ||= isNodes;
+    if (isNodes) await gate;
+    return fetch(address, init);
+  };
+  const told = await server.record('/v2/notifications/ws');
+  lab.start();
+  await until(() => isAsked, 'the reading of the nodes');
+  await server.expect(200, 'PUT', path, { name: 'New' });
+  await until(() => told.some(({ event }) => event.name === 'New'), 'the event');
+  await sleep(300); // until it has come here, too
+  go();
+  await until(() => lab.state.value === 'open', 'the lab');
+  assert.equal(lab.project.value?.name, 'New');
+});
+
 test('a lab that is shared no longer leaves the list, and its screen ends; one that cannot be read keeps its state', async (t) => {
   const served = await serve(t);
   const { bob, ada } = await addPeople(served, { ada: 'admin', bob: 'user', eve: 'user' });

@@ -22,6 +22,9 @@ const GATHERED_MS = 100;
 
 const ID = { node: 'node_id', link: 'link_id', drawing: 'drawing_id' } as const;
 
+/** After these events what is being read is of no use. */
+const ENDS_READING = ['project.opened', 'project.closed', 'project.deleted'];
+
 export type LabState = 'reading' | 'open' | 'closed' | 'deleted' | 'refused';
 
 /** Called for each object that was added, changed or deleted. */
@@ -63,7 +66,7 @@ export class Lab {
     this.counters = new Counters(`/projects/${id}`);
     this.events = new Events({
       path: `/projects/${id}/notifications/ws`,
-      message: (message) => (this.#waiting ? this.#waiting.push(message) : this.apply(message)),
+      message: (message) => this.#receive(message),
       missed: (why) => {
         if (why === 'gap') this.notice.value = WORDS.connection.gap;
         void this.read();
@@ -78,7 +81,7 @@ export class Lab {
     this.#controllerEvents = new Events({
       path: '/notifications/ws',
       message: (message) => {
-        if (message.event['project_id'] === id) this.apply(message);
+        if (message.event['project_id'] === id) this.#receive(message);
       },
       missed: (why) => {
         // A deleted project has no notification stream that could report this.
@@ -142,6 +145,12 @@ export class Lab {
   /** Notifies listeners that data related to an object has changed. */
   touch(kind: Kind, id: string): void {
     for (const listener of this.#listeners) listener(kind, id);
+  }
+
+  /** Applies an event, after a running read; at once if it makes that obsolete. */
+  #receive(message: Message): void {
+    if (this.#waiting && !ENDS_READING.includes(message.action)) this.#waiting.push(message);
+    else this.apply(message);
   }
 
   /** Finds out what the server no longer allows. A lab that is not shared any more is gone for this account. */
