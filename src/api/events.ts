@@ -74,6 +74,8 @@ export interface ProjectEvents extends LogEvents {
   'drawing.updated': Omit<DrawingObject, 'svg'> & Partial<Pick<DrawingObject, 'svg'>>;
   'drawing.deleted': DrawingObject;
   'snapshot.restored': SnapshotObject;
+  /** Of the notes; all other files are announced by the computes. */
+  'file.updated': FileObject;
 }
 
 export type ActionOf<Events> = keyof Events & string;

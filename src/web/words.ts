@@ -378,7 +378,9 @@ const ENGLISH = {
     empty: 'This lab is empty. Press n, or Add node.',
     closed: 'This lab is closed.',
     closedAt: (time: string) => `Another user closed it at ${time}.`,
-    gone: 'This lab was deleted.',
+    gone: (mayBeHidden: boolean) =>
+      mayBeHidden ? 'This lab was deleted, or is no longer shared with you.' : 'This lab was deleted.',
+    refused: (time: string) => `This lab could not be read again at ${time}. What is shown may be out of date.`,
     topology: 'Topology',
     details: 'Details',
     lists: 'Nodes and links',
@@ -1106,7 +1108,7 @@ const ENGLISH = {
     pasteSlowly: 'Paste slowly',
     pasting: (done: number, all: number) => `Pasting line ${done} of ${all}`,
     pasteStopped: (node: string, line: number, all: number) =>
-      `${node}: the connection was lost while pasting. Pasting stopped before line ${line} of ${all}.`,
+      `${node}: the connection was lost, so pasting stopped. Line ${line} of ${all} and those after it may be missing.`,
     stop: 'Stop',
     clear: 'Clear',
     save: 'Save output',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { LabServer } from './lab-server.ts';
+import { LabServer, until } from './lab-server.ts';
 
 test('notes are the README.txt of a lab, open or closed; a copy has them, too', async (t) => {
   const server = await LabServer.start(t);
@@ -13,6 +13,14 @@ test('notes are the README.txt of a lab, open or closed; a copy has them, too', 
   assert.deepEqual(await server.expect(200, 'GET', notes), { text: '' });
   await server.expect(204, 'PUT', notes, { text: '# Task\n\nPing 10.0.0.2 – “now”.' });
   assert.equal(await readFile(file, 'utf8'), '# Task\n\nPing 10.0.0.2 – “now”.');
+  // No compute watches the directory of a lab without nodes.
+  const told = await server.record(`/v2/projects/${id}/notifications/ws`);
+  await server.expect(204, 'PUT', notes, { text: 'ä' });
+  await until(() => told.length > 0, 'the event');
+  const { action, event } = told[0]!;
+  const { mtime, ...rest } = event;
+  assert.deepEqual([action, rest], ['file.updated', { project_id: id, path: 'README.txt', size: 2 }]);
+  assert.ok(Math.abs(mtime - Date.now() / 1000) < 60, String(mtime));
   await server.expect(204, 'POST', `/v2/projects/${id}/close`);
   await writeFile(file, 'Written by a client of the release');
   assert.deepEqual(await server.expect(200, 'GET', notes), { text: 'Written by a client of the release' });

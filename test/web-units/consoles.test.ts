@@ -54,10 +54,13 @@ class BusyRouter implements PasteTarget {
   }
 
   isConnected = true;
+  /** Takes lines that never arrive. */
+  isDead = false;
+  connection = { attempt: 0 };
 
   send(text: string): boolean {
     if (!this.isConnected) return false;
-    if (this.#isBusy) return true;
+    if (this.#isBusy || this.isDead) return true;
     this.heard.push(text);
     this.#isBusy = true;
     this.#say(1, '');
@@ -94,7 +97,7 @@ test('a slow paste waits for the prompt, or for silence where there is none, and
   assert.deepEqual(linesOf('\na\n\n'), ['', 'a', '']);
 });
 
-test('a slow paste ends when the connection is lost, and reports the first line that was not sent', async () => {
+test('a slow paste ends when the connection is lost, and reports the first line that may be missing', async () => {
   const router = new BusyRouter(true);
   const { signal } = new AbortController();
   let told = 0;
@@ -106,4 +109,13 @@ test('a slow paste ends when the connection is lost, and reports the first line 
   };
   assert.equal(await pasteSlowly('a\nb\nc\nd\n', router, { signal, progress }), 3);
   assert.deepEqual([router.heard, told], [['a\r', 'b\r'], 2]);
+
+  // The connection has been dead for two lines when that shows, and is back at once with the output of before.
+  const dead = new BusyRouter(true);
+  const breaks = (lines: number): void => {
+    if (lines === 1) dead.isDead = true;
+    if (lines === 3) Object.assign(dead, { connection: { attempt: 1 }, isDead: false, lines: 5 });
+  };
+  assert.equal(await pasteSlowly('a\nb\nc\nd\n', dead, { signal, progress: breaks }), 2);
+  assert.deepEqual(dead.heard, ['a\r']);
 });

@@ -36,6 +36,15 @@ test('shapes of other clients are read', () => {
   );
   assert.ok(text?.kind === 'text');
   assert.deepEqual([text.text, text.fontSize, text.isBold], ['a <b> & é\nc', 10, true]);
+  for (const svg of [
+    '<svg xmlns="http://www.w3.org/2000/svg" height="5" width="5"><text text-decoration="underline">a</text></svg>',
+    '<svg height="5" width="5"><text text-decoration="underline">a</text></svg>',
+  ])
+    assert.match(writeShape(readShape(svg)!), / text-decoration="underline">a</);
+  const round = readShape('<svg height="9" width="9"><rect width="9" height="9" rx="2" ry="2"/></svg>');
+  assert.ok(round?.kind === 'rect' && round.radius === 2);
+  // Half of an odd width, rounded once.
+  assert.ok(readShape('<svg height="9" width="9"><ellipse cx="4" cy="4" rx="4.5" ry="4.5"/></svg>'));
 });
 
 test('what editing would lose, or what is no drawing, is left as a picture', () => {
@@ -50,6 +59,15 @@ test('what editing would lose, or what is no drawing, is left as a picture', () 
     '<svg><rect width="1" height="1" transform="scale(2)"/></svg>',
     '<svg><text>a<tspan>b</tspan></text></svg>',
     '<svg><text>a</text></svg><svg></svg>',
+    '<svg viewBox="0 0 9 9"><rect width="1" height="1"/></svg>',
+    '<svg style="opacity: 0.5"><rect width="1" height="1"/></svg>',
+    '<svg class="faint"><rect width="1" height="1"/></svg>',
+    '<svg><rect x="5" width="1" height="1"/></svg>',
+    '<svg><rect width="9" height="9" rx="1" ry="2"/></svg>',
+    '<svg><rect width="9" height="9" rx="1" ry="0"/></svg>',
+    '<svg><ellipse cx="20" cy="5" rx="5" ry="5"/></svg>',
+    '<svg><ellipse rx="5" ry="5"/></svg>',
+    '<svg><text x="0" y="12">a</text></svg>',
     '<svg><rect width="1" height="1">',
     '<html><svg><rect width="1" height="1"/></svg></html>',
   ]) {

@@ -1,22 +1,28 @@
 // The page's model of a lab against a real server: nothing that happens while its connection is away is lost.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { basicHeader } from '../../src/http/access/authentication.ts';
 import { Source } from '../../src/web/capture/source.ts';
+import { Connection } from '../../src/web/console/connection.ts';
+import { pasteSlowly } from '../../src/web/console/slow-paste.ts';
 import { Lab } from '../../src/web/model/lab/lab.ts';
 import { Labs } from '../../src/web/model/lab/labs.ts';
 import { api } from '../../src/web/model/server/api.ts';
 import { begin, tasks } from '../../src/web/tasks/page-tasks.ts';
 import { LabServer, until } from '../controller/lab-server.ts';
+import { addPeople, PASSWORD, serve } from '../controller/people-here.ts';
 import { Way } from '../web/way.ts';
 
 /** `fetch` and sockets resolve addresses as in a page of the server, over a way that can be cut. */
-async function inPage(t: TestContext, server: LabServer, path: string): Promise<Way> {
+async function inPage(t: TestContext, server: { port: number }, path: string, headers = {}): Promise<Way> {
   const way = new Way(() => server.port);
   const origin = `http://127.0.0.1:${await way.open(t)}`;
   const known = Object.getOwnPropertyDescriptor(globalThis, 'location');
   const plain = globalThis.fetch;
   Object.defineProperty(globalThis, 'location', { configurable: true, value: new URL(`${origin}${path}`) });
-  globalThis.fetch = (path, init) => plain(new URL(String(path), origin), init);
+  globalThis.fetch = (path, init) =>
+    plain(new URL(String(path), origin), { ...init, headers: { ...init?.headers, ...headers } });
   t.after(() => {
     globalThis.fetch = plain;
     if (known) Object.defineProperty(globalThis, 'location', known);
@@ -83,6 +89,80 @@ test('labs that are created and deleted while the list is first read are in it a
   assert.deepEqual(
     [...labs.list.value!.values()].map(({ name }) => name),
     ['New'],
+  );
+});
+
+test('a lab that is renamed while its nodes are first read has its new name', async (t) => {
+  const { server, project, path } = await LabServer.withLab(t, { name: 'Old', auto_close: false });
+  const { promise: gate, resolve: go } = Promise.withResolvers<void>();
+  const lab = new Lab(project.project_id);
+  await inPage(t, server, '/');
+  t.after(() => lab.stop());
+  const { fetch } = globalThis;
+  let isAsked = false;
+  globalThis.fetch = async (address, init) => {
+    const isNodes = String(address).endsWith('/nodes');
+    isAsked ||= isNodes;
+    if (isNodes) await gate;
+    return fetch(address, init);
+  };
+  const told = await server.record('/v2/notifications/ws');
+  lab.start();
+  await until(() => isAsked, 'the reading of the nodes');
+  await server.expect(200, 'PUT', path, { name: 'New' });
+  await until(() => told.some(({ event }) => event.name === 'New'), 'the event');
+  await sleep(300); // until it has come here, too
+  go();
+  await until(() => lab.state.value === 'open', 'the lab');
+  assert.equal(lab.project.value?.name, 'New');
+});
+
+test('a lab that is shared no longer leaves the list, and its screen ends; one that cannot be read keeps its state', async (t) => {
+  const served = await serve(t);
+  const { bob, ada } = await addPeople(served, { ada: 'admin', bob: 'user', eve: 'user' });
+  const id = JSON.parse((await bob('POST', '/v2/projects', { name: 'Thesis', auto_close: false })).text).project_id;
+  const path = `/v2/projects/${id}`;
+  const hub = { name: 'Hub', node_type: 'ethernet_hub', compute_id: 'local' };
+  assert.equal((await bob('POST', `${path}/nodes`, hub)).status, 201);
+  const share = async (right: string): Promise<void> =>
+    assert.equal((await bob('PUT', `${path}/sharing`, { update: { eve: right } })).status, 200);
+  await share('watch');
+  const authorization = basicHeader({ user: 'eve', password: PASSWORD });
+  await inPage(t, { port: served.daemon.address.port }, '/', { authorization });
+  const opened = async (): Promise<Lab> => {
+    const lab = new Lab(id);
+    t.after(() => lab.stop());
+    lab.start();
+    await until(() => lab.state.value === 'open', 'the lab');
+    return lab;
+  };
+  const labs = new Labs();
+  t.after(() => labs.events.stop());
+  labs.events.start();
+  await until(() => labs.list.value?.has(id) === true, 'the list');
+  const withdrawn = await opened();
+  await share('none');
+  await until(() => withdrawn.state.value === 'deleted', 'the end of the screen');
+  assert.ok(withdrawn.isShown);
+  const { fetch } = globalThis;
+  let asked = 0;
+  globalThis.fetch = (address, init) => {
+    asked += 1;
+    return fetch(address, init);
+  };
+  await sleep(1_500);
+  assert.equal(asked, 0, 'it does not connect again');
+  await labs.readChanges();
+  await until(() => labs.list.value?.has(id) === false, 'the list without it');
+
+  await share('watch');
+  const refused = await opened();
+  assert.equal((await ada('PUT', '/v2/accounts/eve', { password: 'another good one' })).status, 200);
+  await until(() => refused.state.value === 'refused', 'the refusal');
+  assert.ok(refused.isShown && !refused.canAsk && refused.endedAt.value > 0);
+  assert.deepEqual(
+    [...refused.nodes.values()].map(({ status }) => status),
+    ['started'],
   );
 });
 
@@ -209,6 +289,52 @@ test('a capture that starts again is read again', async (t) => {
   await capture('stop');
   await until(() => source.connection === 'ended', 'the second end');
   assert.deepEqual(states, ['open', 'ended', 'connecting', 'open', 'ended']);
+});
+
+test('a slow paste ends at the line that a broken connection has swallowed, though the console is back with its output at once', async (t) => {
+  const settings = { 'VPCS.engine': 'built-in' };
+  const { server, path } = await LabServer.withLab(t, { name: 'paste', auto_close: false }, settings);
+  const pc = await server.expect(201, 'POST', `${path}/nodes`, { name: 'PC', node_type: 'vpcs', compute_id: 'local' });
+  await server.expect(200, 'POST', `${path}/nodes/${pc.node_id}/start`);
+  const way = await inPage(t, server, '/');
+  Object.assign(globalThis, { addEventListener: () => {}, removeEventListener: () => {} });
+  let output = '';
+  let heardAt = 0;
+  const connection = new Connection({
+    path: `${path.slice('/v2'.length)}/nodes/${pc.node_id}/console/ws`,
+    opened: (socket) => {
+      socket.onmessage = ({ data }) => {
+        output += Buffer.from(data as ArrayBuffer).toString();
+        heardAt = performance.now();
+      };
+    },
+  });
+  t.after(() => connection.stop());
+  t.after(() => ['addEventListener', 'removeEventListener'].map((name) => Reflect.deleteProperty(globalThis, name)));
+  connection.isRunning = true;
+  await until(() => /> ?$/.test(output), 'the prompt');
+  const target = {
+    connection,
+    send: (text: string) => connection.send(Buffer.from(text)),
+    get lines() {
+      return output.split('\n').length;
+    },
+    get quiet() {
+      return performance.now() - heardAt;
+    },
+    get cursorLine() {
+      return output.slice(output.lastIndexOf('\n') + 1);
+    },
+  };
+  const progress = (line: number): void => {
+    if (line !== 3) return;
+    way.cut();
+    way.mend();
+  };
+  const text = [1, 2, 3, 4, 5].map((line) => `echo line-${line}\n`).join('');
+  assert.equal(await pasteSlowly(text, target, { signal: new AbortController().signal, progress }), 3);
+  await until(() => connection.state.value === 'open', 'the return');
+  assert.doesNotMatch(output, /line-[345]/);
 });
 
 test('changes of the time without a connection come in order, and are counted', async (t) => {

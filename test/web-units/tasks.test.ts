@@ -13,7 +13,11 @@ class Clock {
   readonly tasks = new Tasks({ now: () => this.now, cancel: async (id) => this.cancelled.push(id) });
 
   tell(more: Partial<OperationObject> = {}): void {
-    this.tasks.apply({
+    this.tasks.apply(this.operation(more));
+  }
+
+  operation(more: Partial<OperationObject> = {}): OperationObject {
+    return {
       operation_id: 'a',
       kind: 'duplicate',
       name: 'copy',
@@ -25,7 +29,7 @@ class Clock {
       cancellable: true,
       message: '',
       ...more,
-    });
+    };
   }
 }
 
@@ -119,4 +123,22 @@ test('after a pause of the connection the server’s list holds: what is not in 
   );
   upload.isSending = true;
   assert.ok(clock.tasks.isSending);
+});
+
+test('a list that was made before an operation ended, and comes after that, does not make it run again', () => {
+  const clock = new Clock();
+  const before = [clock.operation(), clock.operation({ operation_id: 'b', state: 'cancelling' })];
+  clock.tell({ state: 'done' });
+  clock.tell({ operation_id: 'b', state: 'cancelled' });
+  clock.tasks.read(before);
+  clock.now += 5_000;
+  assert.deepEqual(clock.tasks.list(), []);
+  // The same operation begins again, such as the next piece of an upload.
+  clock.tell();
+  clock.tasks.read(before);
+  clock.now += 5_000;
+  assert.deepEqual(
+    clock.tasks.list().map(({ id, state }) => [id, state]),
+    [['a', 'running']],
+  );
 });

@@ -63,13 +63,26 @@ test('notes are written, shown as Markdown without running or loading anything, 
   }
   assert.deepEqual(await accessibilityFaultsInAll(page), []);
 
-  // Another user writes while the text is edited here.
+  const lab = `/v2/projects/${project.project_id}`;
+  const { snapshot_id: snapshot } = await server.expect(201, 'POST', `${lab}/snapshots`, { name: 'Ping' });
   await page.getByRole('button', { name: 'Edit notes' }).click();
   await page.getByLabel('Content of Notes').fill('Mine');
-  await server.expect(204, 'PUT', `/v2/projects/${project.project_id}/notes`, { text: 'Theirs' });
+  // Unsaved text stays while something else is selected, and leaving the page asks.
+  await page.locator('.lists').getByRole('button', { name: 'Hub' }).click();
+  await page.getByLabel('Content of Notes').waitFor({ state: 'detached' });
+  await page.getByRole('main', { name: 'Topology' }).press('Escape');
+  assert.equal(await page.getByLabel('Content of Notes').inputValue(), 'Mine');
+  const [question] = await Promise.all([page.waitForEvent('dialog'), page.close({ runBeforeUnload: true })]);
+  assert.equal(question.type(), 'beforeunload');
+  await question.dismiss();
+
+  // Another user writes while the text is edited here.
+  await server.expect(204, 'PUT', `${lab}/notes`, { text: 'Theirs' });
   await page.getByRole('button', { name: 'Load theirs' }).waitFor();
   assert.equal(await page.getByLabel('Content of Notes').inputValue(), 'Mine');
   await page.getByRole('button', { name: 'Overwrite with mine' }).click();
   await notes(other).getByText('Mine').waitFor();
+  await server.expect(201, 'POST', `${lab}/snapshots/${snapshot}/restore`);
+  await notes(other).getByRole('heading', { name: 'Ping' }).waitFor();
   assert.deepEqual(complaints, []);
 });

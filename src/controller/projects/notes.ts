@@ -1,4 +1,5 @@
 // The notes of a lab: the file in its directory that the release's clients show as its readme.
+import type { FileObject } from '../../api/objects.ts';
 import type { Notes } from '../../api/routes/projects.ts';
 import { Failure, tooLarge } from '../../failures.ts';
 import { openContainedForRead, writeContained } from '../../host/files/contained-files.ts';
@@ -19,11 +20,15 @@ export async function readNotes(directory: string): Promise<Notes> {
   }
 }
 
-/** @throws Failure `too-large`, `forbidden` (a link out of the directory) */
-export async function writeNotes(directory: string, { text }: Notes): Promise<void> {
+/**
+ * Returns what is announced of the file.
+ * @throws Failure `too-large`, `forbidden` (a link out of the directory)
+ */
+export async function writeNotes(directory: string, { text }: Notes): Promise<Omit<FileObject, 'project_id'>> {
   const bytes = Buffer.byteLength(text);
   if (bytes > MOST_BYTES) throw tooLarge(`text: the notes have ${bytes} bytes; shorten them to ${MOST_BYTES}.`);
   await writeContained(directory, FILE, text, { createParents: false });
+  return { path: FILE, size: bytes, mtime: Date.now() / 1000 };
 }
 
 /** UTF-8, or the encoding of older Windows, in which every byte is a character. */

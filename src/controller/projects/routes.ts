@@ -143,7 +143,9 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
 
     route('PUT /v2/projects/{project_id}/notes', async ({ params, body }) => {
       const project = await projects.settled(params.project_id);
-      await projects.whileOwning(project, () => writeNotes(project.record.path, body));
+      const file = await projects.whileOwning(project, () => writeNotes(project.record.path, body));
+      // No compute watches the directory of a lab without nodes on this host.
+      announcer.project.emit('file.updated', { project_id: project.id, ...file }, project.id);
     }),
 
     route('GET /v2/projects/{project_id}/journal', async ({ params, query }) => {

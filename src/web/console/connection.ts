@@ -54,6 +54,11 @@ export class Connection {
     if (this.state.peek() === 'open') void this.#connect();
   }
 
+  /** Changes whenever the connection ends, so that clients notice one that is back already. */
+  get attempt(): number {
+    return this.#attempt;
+  }
+
   /** False when there is no connection. */
   send(data: string | Uint8Array<ArrayBuffer>): boolean {
     if (this.#socket?.readyState !== WebSocket.OPEN) return false;

@@ -13,6 +13,8 @@ const PROMPT = /[>#$%:?\])]\s*$/;
 export interface PasteTarget {
   /** False if there is no connection, so that the text is lost. */
   send(text: string): boolean;
+  /** Its number changes whenever the connection is lost. */
+  readonly connection: { readonly attempt: number };
   /** Lines received so far. */
   readonly lines: number;
   /** Milliseconds since the last output. */
@@ -23,7 +25,8 @@ export interface PasteTarget {
 
 /**
  * @param progress called with the number of lines sent
- * @returns the number of the line, from 1, before which the connection was lost; undefined if all was sent, or it was aborted
+ * @returns the number of the first line, from 1, that may be missing because the connection was lost; undefined if all was sent, or it was
+ *   aborted
  */
 export async function pasteSlowly(
   text: string,
@@ -31,16 +34,22 @@ export async function pasteSlowly(
   { signal, progress }: { signal: AbortSignal; progress(lines: number): void },
 ): Promise<number | undefined> {
   const lines = linesOf(text);
+  const { attempt } = target.connection;
+  const isLost = (): boolean => target.connection.attempt !== attempt;
+  // A lost connection accepts lines for a while, so only those with an answer have arrived.
+  let answeredLines = 0;
   for (const [index, line] of lines.entries()) {
     if (signal.aborted) return undefined;
     const before = target.lines;
     const isLast = index === lines.length - 1;
     // A last line without a line end is left for the user to complete.
-    if (!target.send(isLast && !/[\r\n]$/.test(text) ? line : `${line}\r`)) return index + 1;
+    if (!target.send(isLast && !/[\r\n]$/.test(text) ? line : `${line}\r`)) break;
     progress(index + 1);
-    if (!isLast) await answered(target, before, signal);
+    if (isLast) return undefined;
+    if (await answered(target, before, () => signal.aborted || isLost())) answeredLines = index + 1;
+    if (isLost()) break;
   }
-  return undefined;
+  return answeredLines + 1;
 }
 
 /** Without the empty line after a final line end. */
@@ -50,14 +59,16 @@ export function linesOf(text: string): string[] {
   return lines;
 }
 
-async function answered(target: PasteTarget, before: number, signal: AbortSignal): Promise<void> {
+/** Waits for the answer to a line. False if none came. */
+async function answered(target: PasteTarget, before: number, isEnded: () => boolean): Promise<boolean> {
   const sent = performance.now();
-  while (!signal.aborted) {
+  for (;;) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    if (isEnded()) return false;
     const waited = performance.now() - sent;
     if (target.lines > before) {
-      if (PROMPT.test(target.cursorLine) && target.quiet >= LOOK_MS) return;
-      if (Math.min(waited, target.quiet) > QUIET_MS) return;
-    } else if (Math.min(waited, target.quiet) > SILENT_MS) return;
+      if (PROMPT.test(target.cursorLine) && target.quiet >= LOOK_MS) return true;
+      if (Math.min(waited, target.quiet) > QUIET_MS) return true;
+    } else if (Math.min(waited, target.quiet) > SILENT_MS) return false;
   }
 }

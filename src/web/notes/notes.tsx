@@ -3,11 +3,12 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
 import { setTo } from '../model/browser/signal-handlers.ts';
+import { draftOf } from '../model/lab/file-drafts.ts';
 import type { Lab } from '../model/lab/lab.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import { Button } from '../panels/button.tsx';
-import { FileEditor, type TextFile } from '../panels/inspector/file-editor.tsx';
+import { FileEditor, mayChange, type TextFile } from '../panels/inspector/file-editor.tsx';
 import { lazily } from '../panels/lazy-component.tsx';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
@@ -20,6 +21,7 @@ function notesOf(lab: Lab): TextFile {
   const path = `${lab.path}/notes`;
   return {
     title: words.title,
+    path,
     back: words.back,
     isProse: true,
     read: async () => (await api.get<{ text: string }>(path)).text,
@@ -30,12 +32,12 @@ function notesOf(lab: Lab): TextFile {
 
 export function Notes({ context: { lab } }: { context: LabContext }) {
   const file = useMemo(() => notesOf(lab), [lab]);
-  const isEdited = useSignal(false);
+  const isEdited = useSignal(draftOf(file.path) !== undefined);
   const { value, problem, again } = useLoaded(() => file.read(), [file]);
   useEffect(
     () =>
-      lab.hear(({ action, event }) => {
-        if (action.startsWith('file.') && file.isAbout(event)) again();
+      lab.hear((message) => {
+        if (mayChange(file, message)) again();
       }),
     [lab, file, again],
   );

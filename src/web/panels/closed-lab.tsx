@@ -22,7 +22,7 @@ export function ClosedLab({ lab, attempt }: ClosedLabProps) {
         {lab.state.value === 'reading' && <Reading />}
         {lab.state.value === 'deleted' && (
           <div class="first">
-            <p>{WORDS.lab.gone}</p>
+            <p>{WORDS.lab.gone(lab.mayBeHidden)}</p>
             <Link to="/">{WORDS.labs.title}</Link>
           </div>
         )}

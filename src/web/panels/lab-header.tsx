@@ -10,7 +10,7 @@ interface LabHeaderProps {
 
 export function LabHeader({ lab, children }: LabHeaderProps) {
   return (
-    <PageHeader title={lab.project.value?.name ?? ''} events={lab.events}>
+    <PageHeader title={lab.project.value?.name ?? ''} {...(lab.state.value !== 'deleted' && { events: lab.events })}>
       {children}
     </PageHeader>
   );

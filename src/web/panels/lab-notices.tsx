@@ -28,11 +28,13 @@ export function LabNotices({ context }: { context: LabContext }) {
         <BriefNotice text={lab.notice} />
         {lab.endedAt.value > 0 && (
           <p class="notice" role="alert">
-            {lab.state.value === 'deleted' ? (
+            {lab.state.value === 'deleted' && (
               <>
-                {WORDS.lab.gone} <Link to="/">{WORDS.labs.title}</Link>
+                {WORDS.lab.gone(lab.mayBeHidden)} <Link to="/">{WORDS.labs.title}</Link>
               </>
-            ) : (
+            )}
+            {lab.state.value === 'refused' && WORDS.lab.refused(time)}
+            {lab.state.value === 'closed' && (
               <>
                 {WORDS.lab.closed} {WORDS.lab.closedAt(time)} <OpenButton lab={lab} attempt={attempt} />
               </>

@@ -21,6 +21,9 @@ const kept = new KeptUploads(browserStore());
 /** Ids of the uploads of this page. */
 const ours = new Set<string>();
 
+/** Tasks of uploads of earlier pages, until their file is chosen. */
+const offered = new Map<string, Task>();
+
 type Target = Pick<KeptUpload, 'id' | 'computeId' | 'emulator'>;
 
 const pathOf = ({ id, computeId, emulator }: Target): string =>
@@ -66,6 +69,7 @@ function sendImage(target: Target, file: File, task: Task): void {
 
 function end(id: string): void {
   ours.delete(id);
+  offered.delete(id);
   kept.forget(id);
 }
 
@@ -94,6 +98,7 @@ function offer(upload: KeptUpload, { offset, md5sum }: UploadObject): void {
     tasks.changed();
     return;
   }
+  offered.set(upload.id, task);
   task.unit = 'bytes';
   task.total = upload.filesize;
   task.done = offset;
@@ -121,8 +126,10 @@ async function goOn(upload: KeptUpload, task: Task, file: File): Promise<void> {
   try {
     const found = await isSameFile(upload, file);
     if (task.isOver) return;
-    if (found === 'same') sendImage(upload, file, task);
-    else say(words[found](file.name));
+    if (found === 'same') {
+      offered.delete(upload.id);
+      sendImage(upload, file, task);
+    } else say(words[found](file.name));
   } catch (error) {
     say(sentenceOf(error));
   }
@@ -139,7 +146,18 @@ function choose(chosen: (file: File) => void): void {
   input.click();
 }
 
+/** Ends offers of uploads that another page has ended. */
+function withdraw(): void {
+  for (const [id, task] of offered) {
+    if (kept.has(id)) continue;
+    end(id);
+    task.state = 'cancelled';
+    tasks.dismiss(id);
+  }
+}
+
 setInterval(() => {
+  withdraw();
   kept.say(ours);
   void takeUp();
 }, ALIVE_MS);

@@ -2,6 +2,7 @@
 import type { OperationObject } from '../../api/objects.ts';
 import { pageNotice } from '../model/browser/page-notice.ts';
 import { randomId } from '../model/browser/uuid.ts';
+import { draftPaths } from '../model/lab/file-drafts.ts';
 import { otherNamesInWords } from '../model/lab/taken-names.ts';
 import { api, isUnanswered } from '../model/server/api.ts';
 import { Events } from '../model/server/events.ts';
@@ -41,7 +42,7 @@ async function readAll(): Promise<boolean> {
 export function startTasks(): void {
   pageEvents.start();
   addEventListener('beforeunload', (event) => {
-    if (tasks.isSending) event.preventDefault();
+    if (tasks.isSending || draftPaths().length > 0) event.preventDefault();
   });
 }
 

@@ -111,6 +111,7 @@ function textElement(shape: Extract<Shape, { kind: 'text' }>): SVGElement {
     fontSize: `${pixels(shape.fontSize)}px`,
     fontWeight: shape.isBold ? 'bold' : '',
     fontStyle: shape.isItalic ? 'italic' : '',
+    textDecoration: shape.decoration,
     fill: UNCHOSEN_COLOUR.test(shape.fill) ? '' : colour(shape.fill),
   });
   for (const [index, line] of shape.text.split('\n').entries()) {

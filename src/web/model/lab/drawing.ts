@@ -39,6 +39,8 @@ export interface TextShape {
   fontSize: number;
   isBold: boolean;
   isItalic: boolean;
+  /** As in CSS, such as `underline`; empty for none. The page keeps it, but cannot change it. */
+  decoration: string;
 }
 
 export type Shape = Filled | Line | TextShape;
@@ -60,6 +62,7 @@ const DEFAULTS: { readonly [K in Shape['kind']]: ShapeOf<K> } = (() => {
       fontSize: 10,
       isBold: true,
       isItalic: false,
+      decoration: '',
     },
   } as never;
 })();
@@ -188,7 +191,7 @@ export function pictureSize(svg: string): { width: number; height: number } {
 export function readShape(svg: string): Shape | undefined {
   const text = svg.trim().replace(/^<\?xml[^>]*\?>\s*/, '');
   const outer = tagAt(text, 0);
-  if (outer?.element.name !== 'svg' || outer.isEmpty) return undefined;
+  if (outer?.element.name !== 'svg' || outer.isEmpty || !isPlain(outer.element)) return undefined;
   const start = outer.end + (/^\s*/.exec(text.slice(outer.end))?.[0].length ?? 0);
   const inner = tagAt(text, start);
   if (!inner) return undefined;
@@ -199,10 +202,18 @@ export function readShape(svg: string): Shape | undefined {
   return shapeOf(name, attributes, { text: decode(rest[0]!), isGroup });
 }
 
+/** Whether an `<svg>` says no more than is written again. */
+function isPlain({ attributes }: Element): boolean {
+  return [...attributes].every(([name, value]) => OUTER.has(name) && (name !== 'class' || value === GROUP));
+}
+
 function splitAt(text: string, separator: string): [string, string] | undefined {
   const at = text.indexOf(separator);
   return at < 0 ? undefined : [text.slice(0, at), text.slice(at + separator.length)];
 }
+
+/** Attributes of the `<svg>` around a shape. */
+const OUTER = new Set(['xmlns', 'width', 'height', 'class']);
 
 /** Known attributes. A shape with others is shown as an image, because editing would lose them. */
 const KNOWN = new Set(
@@ -228,11 +239,15 @@ function shapeOf(
     dashes: (attributes.get('stroke-dasharray') ?? '').replaceAll(/[\s,]+/g, ' ').replace(/^none$/, ''),
   };
   const filling = { fill: attributes.get('fill') ?? '#000000', fillOpacity: number('fill-opacity', 1) };
+  if ((name === 'rect' || name === 'text') && (number('x', 0) !== 0 || number('y', 0) !== 0)) return undefined;
   if (name === 'rect') {
+    if (number('rx', number('ry', 0)) !== number('ry', number('rx', 0))) return undefined;
     const size = { width: number('width', 0), height: number('height', 0), radius: number('rx', number('ry', 0)) };
     return { kind: 'rect', ...border, ...filling, ...size, isGroup };
   }
   if (name === 'ellipse') {
+    // Other clients may round one of them.
+    if (['x', 'y'].some((axis) => Math.abs(number(`c${axis}`, 0) - number(`r${axis}`, 0)) > 1)) return undefined;
     const size = { width: number('rx', 0) * 2, height: number('ry', 0) * 2, radius: 0, isGroup };
     return { kind: 'ellipse', ...border, ...filling, ...size };
   }
@@ -255,6 +270,7 @@ function shapeOf(
     fontSize: number('font-size', 10),
     isBold: attributes.get('font-weight') === 'bold',
     isItalic: attributes.get('font-style') === 'italic',
+    decoration: (attributes.get('text-decoration') ?? '').replace(/^none$/, ''),
   };
 }
 
@@ -270,7 +286,12 @@ export function writeShape(shape: Shape): string {
 
 function inner(shape: Shape): string {
   if (shape.kind === 'text') {
-    const style = `${shape.isBold ? ' font-weight="bold"' : ''}${shape.isItalic ? ' font-style="italic"' : ''}`;
+    const { decoration } = shape;
+    const style = [
+      shape.isBold ? ' font-weight="bold"' : '',
+      shape.isItalic ? ' font-style="italic"' : '',
+      decoration === '' ? '' : ` text-decoration="${encode(decoration)}"`,
+    ].join('');
     const font = `font-family="${encode(shape.fontFamily)}" font-size="${shape.fontSize}"${style}`;
     return `<text fill="${encode(shape.fill)}" fill-opacity="${shape.fillOpacity}" ${font}>${encode(shape.text)}</text>`;
   }

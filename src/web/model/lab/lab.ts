@@ -2,6 +2,7 @@
 import { batch, signal } from '@preact/signals';
 import type { ControllerEvents, MessageOf, ProjectEvents } from '../../../api/events.ts';
 import { WORDS } from '../../words.ts';
+import { account } from '../account/account.ts';
 import { whyNotChange } from '../account/permissions.ts';
 import { api, Refusal } from '../server/api.ts';
 import { Events } from '../server/events.ts';
@@ -21,6 +22,9 @@ const GATHERED_MS = 100;
 
 const ID = { node: 'node_id', link: 'link_id', drawing: 'drawing_id' } as const;
 
+/** After these events what is being read is of no use. */
+const ENDS_READING = ['project.opened', 'project.closed', 'project.deleted'];
+
 export type LabState = 'reading' | 'open' | 'closed' | 'deleted' | 'refused';
 
 /** Called for each object that was added, changed or deleted. */
@@ -36,7 +40,7 @@ export class Lab {
   readonly message = signal('');
   /** A notice for users after a reconnect. */
   readonly notice = signal('');
-  /** When the lab was closed or deleted while shown (`Date.now()`), otherwise 0. Its last content is kept. */
+  /** When the lab was closed, deleted or refused while shown (`Date.now()`), otherwise 0. Its last content is kept. */
   readonly endedAt = signal(0);
   /** Counts changes of the lists below; rapid changes are counted together. */
   readonly changes = signal(0);
@@ -64,7 +68,7 @@ export class Lab {
     this.counters = new Counters(`/projects/${id}`);
     this.events = new Events({
       path: `/projects/${id}/notifications/ws`,
-      message: (message) => (this.#waiting ? this.#waiting.push(message) : this.apply(message)),
+      message: (message) => this.#receive(message),
       missed: (why) => {
         if (why === 'gap') this.notice.value = WORDS.connection.gap;
         void this.read();
@@ -74,11 +78,12 @@ export class Lab {
         this.notice.value = WORDS.connection.resumed(changes);
         void compareVersion();
       },
+      refused: () => void this.#readRefused(),
     });
     this.#controllerEvents = new Events({
       path: '/notifications/ws',
       message: (message) => {
-        if (message.event['project_id'] === id) this.apply(message);
+        if (message.event['project_id'] === id) this.#receive(message);
       },
       missed: (why) => {
         // A deleted project has no notification stream that could report this.
@@ -100,6 +105,11 @@ export class Lab {
   /** Why the logged-in account may not change the lab; empty if it may. */
   get whyNotChange(): string {
     return whyNotChange(this.id);
+  }
+
+  /** Whether a missing lab may only be hidden from the logged-in account. */
+  get mayBeHidden(): boolean {
+    return account.value?.others === true;
   }
 
   /** Whether the lab has nodes or drawings, and all of them are locked. */
@@ -139,6 +149,18 @@ export class Lab {
     for (const listener of this.#listeners) listener(kind, id);
   }
 
+  /** Applies an event, after a running read; at once if it makes that obsolete. */
+  #receive(message: Message): void {
+    if (this.#waiting && !ENDS_READING.includes(message.action)) this.#waiting.push(message);
+    else this.apply(message);
+  }
+
+  /** Finds out what the server no longer allows. A lab that is not shared any more is gone for this account. */
+  async #readRefused(): Promise<void> {
+    await this.read();
+    if (this.state.value === 'deleted') this.stop();
+  }
+
   /** Reads the project, and its objects if it is open. If several readings overlap, the last one counts. */
   async read(): Promise<void> {
     clearTimeout(this.#retry);
@@ -170,7 +192,7 @@ export class Lab {
       if (reading !== this.#readings) return;
       const { status = -1, again = Date.now() + RETRY_MS } = error instanceof Refusal ? error : {};
       // Keep the shown content until the server can be reached.
-      const isPassing = status === 0 || status === 429 || status >= 500;
+      const isPassing = status === 0 || status === 408 || status === 429 || status >= 500;
       if (isPassing) this.#retry = setTimeout(() => void this.read(), again - Date.now());
       // A lost connection is already shown next to the name.
       if (status !== 0 || this.events.connection.value !== 'lost') this.problem.value = sentenceOf(error);
@@ -237,13 +259,14 @@ export class Lab {
 
   #become(state: LabState): void {
     if (state === 'open') this.endedAt.value = 0;
-    else if (this.state.value === 'open') this.#end();
+    else if (this.isShown) this.#end(state);
     this.state.value = state;
   }
 
-  /** Marks all nodes as stopped, because a closed lab runs none; the events may have been missed. */
-  #end(): void {
-    this.endedAt.value = Date.now();
+  /** Marks all nodes as stopped, because a closed lab runs none; the events may have been missed. A refused lab may be open. */
+  #end(state: LabState): void {
+    if (this.endedAt.value === 0 || this.state.value === 'refused') this.endedAt.value = Date.now();
+    if (state === 'refused') return;
     for (const node of this.nodes.values())
       if (node.status !== 'stopped') this.#set('node', { ...node, status: 'stopped' }, false);
   }

@@ -7,6 +7,8 @@ import type { Message } from './types.ts';
 const SILENCE_MS = 12_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
+/** Code with which the server closes a connection that is no longer allowed. */
+const NOT_ALLOWED = 1008;
 /** Missed events follow the first message directly; after this time all have arrived. */
 const BACKLOG_MS = 500;
 
@@ -25,6 +27,8 @@ export interface EventsOptions {
   missed(why: 'first' | 'gap'): void;
   /** The stream resumed; `changes` missed events were delivered. */
   resumed?(changes: number): void;
+  /** The server has ended the stream, because it is no longer allowed as it was. It is opened again all the same. */
+  refused?(): void;
 }
 
 export class Events {
@@ -98,8 +102,10 @@ export class Events {
       else this.#received(message);
       isFirst = false;
     };
-    socket.onclose = () => {
-      if (socket === this.#socket) this.#lost();
+    socket.onclose = ({ code }) => {
+      if (socket !== this.#socket) return;
+      this.#lost();
+      if (code === NOT_ALLOWED) this.#options.refused?.();
     };
   }
 

@@ -22,8 +22,11 @@ export interface Store {
 }
 
 const KEY = 'uploads';
-/** Milliseconds without a report after which a sending page counts as closed. */
-const GONE_MS = 15_000;
+/**
+ * Milliseconds without a report after which a sending page counts as closed. A closed page says so, unless its browser has ended; timers of
+ * hidden pages run once a minute.
+ */
+const GONE_MS = 150_000;
 /** How often a sending page should report. */
 export const ALIVE_MS = 5_000;
 
@@ -53,6 +56,10 @@ export class KeptUploads {
     } catch {
       return [];
     }
+  }
+
+  has(upload: string): boolean {
+    return this.all().some(({ id }) => id === upload);
   }
 
   /** Uploads that no page is sending. */

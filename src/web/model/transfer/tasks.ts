@@ -26,6 +26,8 @@ export interface TaskBeginning {
 const WINDOW_MS = 5_000;
 /** Server operations are shown only after this many milliseconds; most are done by then. */
 const SHORT_MS = 700;
+/** How long the end of an operation is remembered: a list that the server made before may arrive after it. */
+const ENDED_MS = 60_000;
 /** Most ended tasks kept. */
 const MOST_ENDED = 20;
 
@@ -114,12 +116,18 @@ export interface TasksOptions {
   now?: () => number;
 }
 
+function hasEnded({ state }: OperationObject): boolean {
+  return state !== 'running' && state !== 'cancelling';
+}
+
 export class Tasks {
   /** Counts changes; read it to be notified. */
   readonly changes = signal(0);
   readonly #options: TasksOptions;
   readonly #now: () => number;
   readonly #tasks = new Map<string, Task>();
+  /** Ids of ended operations, with the time. */
+  readonly #ended = new Map<string, number>();
 
   constructor(options: TasksOptions) {
     this.#options = options;
@@ -162,7 +170,10 @@ export class Tasks {
   /** Applies the server's report on an operation. */
   apply(operation: OperationObject): void {
     const known = this.#tasks.get(operation.operation_id);
-    const isOver = !['running', 'cancelling'].includes(operation.state);
+    const isOver = hasEnded(operation);
+    if (isOver) this.#ended.set(operation.operation_id, this.#now());
+    else this.#ended.delete(operation.operation_id);
+    for (const [id, at] of this.#ended) if (this.#now() - at > ENDED_MS) this.#ended.delete(id);
     if (!known && isOver) return;
     const task = known ?? this.#ofServer(operation);
     // The result of our request is in its answer, and an upload keeps its own state.
@@ -200,7 +211,9 @@ export class Tasks {
       task.state = 'failed';
       task.message = task.lost;
     }
-    for (const operation of operations) this.apply(operation);
+    for (const operation of operations) {
+      if (hasEnded(operation) || !this.#ended.has(operation.operation_id)) this.apply(operation);
+    }
     this.changed();
   }
 

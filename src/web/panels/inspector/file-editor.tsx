@@ -1,9 +1,11 @@
 // An editor for a text file of a lab or a node.
-import { useSignal } from '@preact/signals';
+import { useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { storeIn } from '../../model/browser/signal-handlers.ts';
+import { draftOf, keepDraft } from '../../model/lab/file-drafts.ts';
 import type { Lab } from '../../model/lab/lab.ts';
 import { attempted } from '../../model/server/attempt.ts';
+import type { Message as EventMessage } from '../../model/server/types.ts';
 import { confirmed } from '../../tasks/dialogs.tsx';
 import { WORDS } from '../../words.ts';
 import { Button } from '../button.tsx';
@@ -14,6 +16,8 @@ const words = WORDS.node;
 /** A file that is edited as text. */
 export interface TextFile {
   title: string;
+  /** Its path in the API. */
+  path: string;
   /** What the button says that leaves the editor. */
   back: string;
   /** Long lines are wrapped, and have no numbers. */
@@ -25,6 +29,12 @@ export interface TextFile {
   isAbout(event: Readonly<Record<string, unknown>>): boolean;
 }
 
+/** Whether the file may be another one after this event. */
+export function mayChange(file: TextFile, { action, event }: EventMessage): boolean {
+  if (action === 'snapshot.restored' || action === 'notifications.gap') return true;
+  return action.startsWith('file.') && file.isAbout(event);
+}
+
 interface FileEditorProps {
   lab: Lab;
   file: TextFile;
@@ -32,9 +42,11 @@ interface FileEditorProps {
 }
 
 export function FileEditor({ lab, file, close }: FileEditorProps) {
+  const draft = draftOf(file.path);
   /** Content as last read or written, with line feeds only as in a textarea; undefined while it is read. */
-  const base = useSignal<string | undefined>(undefined);
-  const text = useSignal('');
+  const base = useSignal(draft?.base);
+  const text = useSignal(draft?.text ?? '');
+  useSignalEffect(() => keepDraft(file.path, base.value, text.value));
   const message = useSignal('');
   /** Content written by someone else since. */
   const theirs = useSignal<string | undefined>(undefined);
@@ -60,7 +72,7 @@ export function FileEditor({ lab, file, close }: FileEditorProps) {
   const look = async (): Promise<void> => {
     const now = await readNow();
     if (now === undefined) theirs.value = undefined;
-    else if (base.value === undefined || text.value === base.value) {
+    else if (base.value === undefined || text.value === base.value || text.value === now) {
       base.value = now;
       text.value = now;
     } else if (now !== base.value && now !== text.value) theirs.value = now;
@@ -70,8 +82,8 @@ export function FileEditor({ lab, file, close }: FileEditorProps) {
   const begin = (): void => void attempt(() => latest.current());
   useEffect(() => {
     begin();
-    return lab.hear(({ action, event }) => {
-      if (action.startsWith('file.') && file.isAbout(event)) void latest.current().catch(() => {});
+    return lab.hear((message) => {
+      if (mayChange(file, message)) void latest.current().catch(() => {});
     });
   }, [lab, file]);
 
@@ -94,7 +106,9 @@ export function FileEditor({ lab, file, close }: FileEditorProps) {
   const isChanged = base.value !== undefined && text.value !== base.value;
   const leave = async (): Promise<void> => {
     const question = { title: file.back, text: words.askLeave, verb: words.leave };
-    if (!isChanged || (await confirmed(question))) close();
+    if (isChanged && !(await confirmed(question))) return;
+    keepDraft(file.path, undefined, '');
+    close();
   };
   return (
     <div class="file">

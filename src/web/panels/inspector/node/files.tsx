@@ -11,7 +11,7 @@ import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';
 import { FileEditor, type TextFile } from '../file-editor.tsx';
 import type { TabProps } from '../tabs.tsx';
-import { diskUse, pathOfFile, textFile } from './node-files.ts';
+import { diskUse, draftedFile, pathOfFile, textFile } from './node-files.ts';
 
 const words = WORDS.node;
 
@@ -29,7 +29,7 @@ function configurations(node: NodeObject): string[] {
 
 export function Files({ context, object: node }: TabProps<NodeObject>) {
   const { lab, attempt } = context;
-  const edited = useSignal<TextFile | undefined>(undefined);
+  const edited = useSignal<TextFile | undefined>(draftedFile(node));
   const { value, problem, again } = useLoaded(() => diskUse(node), [node.node_id, node.status]);
   useEffect(
     () =>

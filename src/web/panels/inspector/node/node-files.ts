@@ -1,5 +1,6 @@
 // The files of a node, through the API.
 import type { DiskUse } from '../../../../api/routes/compute-nodes.ts';
+import { draftPaths } from '../../../model/lab/file-drafts.ts';
 import { api } from '../../../model/server/api.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
@@ -21,6 +22,7 @@ const MOST_BYTES = 1024 * 1024;
 export function textFile(node: NodeObject, path: string): TextFile {
   return {
     title: path,
+    path: pathOfFile(node, path),
     back: WORDS.node.back,
     read: async () => {
       const file = (await diskUse(node)).files.find((each) => each.path === path);
@@ -30,4 +32,11 @@ export function textFile(node: NodeObject, path: string): TextFile {
     write: (text) => api.upload(pathOfFile(node, path), new Blob([text])),
     isAbout: ({ path: changed }) => String(changed).includes(node.node_id) && String(changed).endsWith(path),
   };
+}
+
+/** The file of the node whose text is not saved yet; there is one at most, because leaving the editor asks. */
+export function draftedFile(node: NodeObject): TextFile | undefined {
+  const ofAll = pathOfFile(node, '');
+  const path = draftPaths().find((each) => each.startsWith(ofAll));
+  return path === undefined ? undefined : textFile(node, decodeURIComponent(path.slice(ofAll.length)));
 }
