@@ -7,11 +7,12 @@ import { askSecret } from '../../host/terminal/ask-secret.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { firstLineOf, type Session } from '../frame/session.ts';
 import { hasPassword } from '../server/api.ts';
+import { encodedName } from '../server/encoded-path.ts';
 import { findNamed } from '../server/find.ts';
 import { counted } from '../terminal/counted.ts';
 
 const idOf = ({ compute_id }: ComputeObject): string => compute_id;
-const pathOf = (one: ComputeObject): string => `/v2/computes/${encodeURIComponent(idOf(one))}`;
+const pathOf = (one: ComputeObject): string => `/v2/computes/${encodedName(idOf(one))}`;
 const percent = (value: number | null): string => (value === null ? '' : `${Math.round(value)} %`);
 
 export async function computeNamed(session: Session, wanted: string): Promise<ComputeObject> {

@@ -11,6 +11,7 @@ import type { LinkImpairments } from '../../controller/links/impairments.ts';
 import { ignoreNotFound } from '../../failures.ts';
 import type { Session } from '../frame/session.ts';
 import type { Api } from '../server/api.ts';
+import { encodedPath } from '../server/encoded-path.ts';
 import { findNamed } from '../server/find.ts';
 
 export interface ServerNode extends NodeObject, Omit<TopologyNode, keyof NodeObject> {
@@ -106,8 +107,6 @@ export async function writeNodeFile(
     length: content.length,
   });
 }
-
-const encodedPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 
 /** The file of a lab, among those of its directory, that keeps its checks. */
 export const KEPT_CHECKS = 'checks.yaml';

@@ -71,9 +71,13 @@ export function filled<T>(value: T, values: Values, { typed = true }: { typed?: 
   }
   if (Array.isArray(value)) return value.map((one) => filled(one, values, { typed })) as T;
   if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, one]) => [filledText(name, values), filled(one, values, { typed })]),
-    ) as T;
+    const members = Object.entries(value).map(
+      ([name, one]) => [filledText(name, values), filled(one, values, { typed })] as const,
+    );
+    const names = members.map(([name]) => name);
+    const twice = names.find((name, index) => names.indexOf(name) !== index);
+    if (twice !== undefined) throw invalid(`"${twice}" is there twice once its variables are filled in`);
+    return Object.fromEntries(members) as T;
   }
   return value;
 }
