@@ -15,7 +15,7 @@ import { receiveImage } from '../server/image-download.ts';
 import { sendImage } from '../server/image-upload.ts';
 import { counted } from '../terminal/counted.ts';
 import { inBytes } from '../terminal/figures.ts';
-import { mustBeFree, REPLACES, save } from '../terminal/files.ts';
+import { isStream, mustBeFree, REPLACES, replacedFile, save } from '../terminal/files.ts';
 
 const COMPUTE = { compute: { value: 'ID', summary: 'the host of the images (local)' } } as const;
 const OF_TYPE = { type: { value: 'TYPE', summary: 'the type, if several have an image of this name' } } as const;
@@ -148,8 +148,8 @@ export const image: Noun = {
         const { filename, path, md5sum: md5, filesize: size } = await imageNamed(session, wanted, flags);
         const file = to ?? basename(filename);
         if (file !== '-') await mustBeFree(file, force === true);
-        if (file === '-' || !md5) await save(session, await session.api.stream(path), file);
-        else await receiveImage(session, { path, file, md5, size });
+        if (!md5 || (await isStream(file))) await save(session, await session.api.stream(path), file);
+        else await receiveImage(session, { path, file: await replacedFile(file), md5, size });
         if (file !== '-') session.tell(`Image "${filename}" is in ${file}`, file, { file });
       },
     }),
