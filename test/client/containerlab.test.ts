@@ -603,4 +603,8 @@ test('what is no topology file is refused with the line', () => {
   assert.throws(() => readTopology('name: x\ntopology:\n  nodes: [1]\n', 'x.yml'), /x\.yml:3:\d+: topology\.nodes/);
   assert.throws(() => readTopology('name: x\n', 'x.yml'), /topology: is required/);
   assert.throws(() => readTopology('a: [', 'x.yml'), /x\.yml:1/);
+  assert.throws(
+    () => readTopology('name: x\ntopology:\n  nodes:\n    constructor: {kind: linux}\n', 'x.yml'),
+    /x\.yml:4:5: topology\.nodes\.constructor: "constructor" cannot be a name here/,
+  );
 });

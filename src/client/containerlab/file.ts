@@ -1,6 +1,7 @@
 // Reads containerlab's topology file and keeps the line of each value (https://containerlab.dev/manual/topo-def-file/).
 import * as v from 'valibot';
 import { describeIssue } from '../../store/issues.ts';
+import { reservedNames } from '../labfile/checking.ts';
 import { LabFileMistakes } from '../labfile/file-mistakes.ts';
 import { type Path, readSource } from '../labfile/source.ts';
 
@@ -95,6 +96,8 @@ export function readTopology(source: string, name: string, environment: Environm
   mustBeRendered(source, name);
   const { text, unset } = substituted(source, environment);
   const { value, placeOf } = readSource(name, text);
+  const reserved = reservedNames(value).map(({ path, message }) => ({ ...placeOf(path, 'key'), message }));
+  if (reserved.length > 0) throw new LabFileMistakes(name, reserved);
   const checked = v.safeParse(File, value);
   if (!checked.success) {
     const mistakes = checked.issues.map((issue) => {

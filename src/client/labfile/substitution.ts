@@ -43,10 +43,11 @@ const CALCULATION = /^(.+?)\s*([+*-])\s*(\d+)$/;
 /** @throws Failure `invalid` for a name without a value */
 function meaningOf(expression: string, values: Values): string | number | boolean {
   const name = expression.trim();
-  const known = values[name];
+  const given = (one: string) => (Object.hasOwn(values, one) ? values[one] : undefined);
+  const known = given(name);
   if (known !== undefined && known !== null) return known;
   const [, base = '', sign, amount] = CALCULATION.exec(name) ?? [];
-  const number = values[base];
+  const number = given(base);
   if (typeof number === 'number') {
     if (sign === '*') return number * Number(amount);
     return sign === '+' ? number + Number(amount) : number - Number(amount);

@@ -391,6 +391,22 @@ const MISTAKES: readonly [what: string, lines: string, said: RegExp][] = [
   ['a tab', 'nodes:\n\tPC1: {type: vpcs}', /3:1: a tab cannot indent a line in YAML; use blanks/],
   ['a bracket that is missing', 'nodes: {PC1: {type: vpcs}\nlinks: []', /lab\.yaml:3:\d+: /],
   ['an id that is none', 'id: 5', /2:5: id: expected/],
+  ...['__proto__', 'constructor', 'prototype'].map((name): (typeof MISTAKES)[number] => [
+    `a node with a name that every object has: ${name}`,
+    `nodes:\n  A: {type: vpcs}\n  ${name}: {type: vpcs}\nlinks: ["A -- ${name}"]`,
+    new RegExp(`^lab\\.yaml:4:3: nodes\\.${name}: "${name}" cannot be a name here; choose another$`),
+  ]),
+  [
+    'a file with such a name',
+    'nodes:\n  A: {type: vpcs, files: {constructor: x}}',
+    /3:27: nodes\.A\.files\.constructor: "constructor" cannot be a name here/,
+  ],
+  ['a variable with such a name', 'variables: {constructor: 1}', /2:13: variables\.constructor: "constructor" cannot/],
+  [
+    'a variable that every object has',
+    'nodes:\n  A: {type: vpcs, config: "${constructor} ${toString}"}',
+    /3:27: nodes\.A\.config: there is no variable "constructor"/,
+  ],
   ...['../../nodes', '..', '', '/etc/hosts', 'etc//hosts', './a'].map((path): (typeof MISTAKES)[number] => [
     `a path of a file that a variable leads out of the node's directory: "${path}"`,
     `variables: {p: "${path}"}\nnodes:\n  PC1: {type: vpcs, files: {"\${p}": x}}`,
