@@ -9,7 +9,7 @@ import { quoted } from '../../host/terminal/shell-word.ts';
 import type { Session } from '../frame/session.ts';
 import type { WantedCheck } from '../labfile/model.ts';
 import { besideOf, checksWithin, type OutsideFlag, parseChecks, parseLab } from '../labfile/read.ts';
-import { KEPT_CHECKS, keptChecksPath, readKeptChecks } from '../labfile/state.ts';
+import { KEPT_CHECKS, labFilePath, readLabFile } from '../labfile/state.ts';
 import { textOfFile } from '../terminal/files.ts';
 import { labOfFile } from './which-lab.ts';
 
@@ -78,7 +78,7 @@ async function checksOf(session: Session, lab: ProjectObject, text: string, file
 }
 
 async function keptChecks(session: Session, lab: ProjectObject): Promise<Asked> {
-  const text = await readKeptChecks(session.api, lab);
+  const text = await readLabFile(session.api, lab, KEPT_CHECKS);
   if (text === undefined)
     throw notFound(
       `Lab "${lab.name}" has no stored checks: write them below checks: in a file, then labwired test FILE --lab ${quoted(lab.name)} --keep`,
@@ -89,7 +89,7 @@ async function keptChecks(session: Session, lab: ProjectObject): Promise<Asked> 
 /** For `labwired test LAB`: the lab takes them along, also into archives and copies. */
 export async function keepChecks(session: Session, { lab, text }: Asked): Promise<void> {
   const bytes = Buffer.from(text);
-  await session.api.upload(keptChecksPath(lab), {
+  await session.api.upload(labFilePath(lab, KEPT_CHECKS), {
     content: Readable.from([bytes]),
     type: 'application/octet-stream',
     length: bytes.length,

@@ -92,7 +92,7 @@ export interface Wrong {
 }
 
 /** Names that the schema skips without a word, because every object of JavaScript has such members. */
-const RESERVED: readonly unknown[] = ['__proto__', 'constructor', 'prototype'];
+export const isReserved = (name: unknown): boolean => ['__proto__', 'constructor', 'prototype'].includes(String(name));
 
 /** Members with a name that no file can have. */
 export function reservedNames(value: unknown, before: Path = []): Wrong[] {
@@ -104,7 +104,7 @@ export function reservedNames(value: unknown, before: Path = []): Wrong[] {
     for (const [name, member] of Object.entries(one)) {
       const at = Array.isArray(one) ? [...path, Number(name)] : [...path, name];
       const message = `${[...before, ...at].join('.')}: "${name}" cannot be a name here; choose another`;
-      if (RESERVED.includes(name)) found.push({ path: at, of: 'key', message });
+      if (isReserved(name)) found.push({ path: at, of: 'key', message });
       else look(member, at);
     }
   };
@@ -140,7 +140,7 @@ export function checkSource({ value, placeOf }: Source): { text?: LabText; mista
     if (wrong.length === 0) return { text: v.parse(LabText, rest), mistakes };
     mistakes.push(...wrong.map(({ path, of, message }) => ({ ...placeOf(path, of), message })));
     const isLeftOut = ({ path, of }: Wrong): boolean =>
-      of === 'key' && path.length > 1 && !RESERVED.includes(path.at(-1)) && leaveOut(rest, path);
+      of === 'key' && path.length > 1 && !isReserved(path.at(-1)) && leaveOut(rest, path);
     if (!wrong.every(isLeftOut)) return { mistakes };
   }
 }

@@ -4,6 +4,8 @@ import { invalid } from '../../failures.ts';
 export type Values = Readonly<Record<string, string | number | boolean | null>>;
 
 const RANGE = /\{(\d{1,6})\.\.(\d{1,6})\}/g;
+export const hasRange = (text: string): boolean => text.search(RANGE) !== -1;
+
 /** More copies than any lab has. */
 const MOST_COPIES = 10_000;
 
