@@ -63,9 +63,13 @@ export interface TopologyFile {
 function substituted(text: string, environment: Environment): { text: string; unset: Map<string, number> } {
   const unset = new Map<string, number>();
   const filled = text.replaceAll(
-    /(?<!\$)\$\{(\w+)(?::?[-=]([^{}\n]*))?\}/g,
-    (whole, variable: string, usual: string | undefined, offset: number) => {
-      const value = environment[variable] || usual;
+    /(?<!\$)\$(?:\{(\w+)([^{}\n]*)\}|([a-z_]\w*))/gi,
+    (whole, braced: string | undefined, form = '', bare = '', offset = 0) => {
+      const variable = braced ?? bare;
+      const known = Object.hasOwn(environment, variable) ? environment[variable] : undefined;
+      const [, usual] = /^:?[-=](.*)$/.exec(form) ?? [];
+      // Other forms, such as ${NAME%.*}, stay.
+      const value = /^(?:$|:?[-=?])/.test(form) ? known || usual : undefined;
       if (value === undefined && !unset.has(variable)) unset.set(variable, text.slice(0, offset).split('\n').length);
       return value ?? whole;
     },
