@@ -6,7 +6,7 @@ import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { askSecret } from '../../host/terminal/ask-secret.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { firstLineOf, type Session } from '../frame/session.ts';
-import { hasPassword } from '../server/api.ts';
+import { decodedPart, hasPassword } from '../server/api.ts';
 import { encodedName } from '../server/encoded-path.ts';
 import { findNamed } from '../server/find.ts';
 import { counted } from '../terminal/counted.ts';
@@ -45,7 +45,7 @@ function parseAddress(url: string): { address: Address; user: string } {
   }
   const host = parsed.hostname.replaceAll(/[[\]]/g, '');
   const given = parsed.port || (/:(80|443)\/?$/.exec(url)?.[1] ?? USUAL_PORT);
-  return { address: { protocol, host, port: Number(given) }, user: decodeURIComponent(parsed.username) };
+  return { address: { protocol, host, port: Number(given) }, user: decodedPart(parsed.username, `"${url}"`) };
 }
 
 /**
