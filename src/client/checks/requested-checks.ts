@@ -1,4 +1,5 @@
 // Finds the checks to run and their lab: from the lab's file, from a file of checks alone, or those saved in the lab.
+import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { stringify } from 'yaml';
 import type { ProjectObject } from '../../api/objects.ts';
@@ -37,7 +38,8 @@ export async function askedChecks(
   { lab: named, ...flags }: OutsideFlag & { lab?: string } = {},
 ): Promise<Asked> {
   const file = word ?? USUAL_FILE;
-  const isFile = file === '-' || (await exists(file)) || (word !== undefined && /\.ya?ml$/.test(word));
+  const isNamed = file === '-' || (word !== undefined && /\.ya?ml$/.test(word));
+  const isFile = isNamed || ((await exists(file)) && !(await isFolder(file)));
   if (!isFile) {
     if (word !== undefined && named !== undefined)
       throw new WrongUsage(`There is no file "${word}" with checks for lab "${named}".`);
@@ -57,6 +59,13 @@ export async function askedChecks(
   const started = quoted(isOwn ? file : lab.name);
   return { lab, checks: wanted.checks, file: wanted.file, text: stringify(within), started };
 }
+
+/** A folder may be called as a lab is. */
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (status) => status.isDirectory(),
+    () => false,
+  );
 
 async function labCalled(session: Session, name: string | undefined): Promise<ProjectObject> {
   if (name === undefined)
