@@ -3,7 +3,10 @@ import { Failure, messageOf } from '../failures.ts';
 import { harmlessLines } from '../host/terminal/terminal-text.ts';
 
 /** Reports the failure and lets the process end; a running server continues until it is stopped. */
-export function endAfter(error: unknown): void {
+export function endAfter(thrown: unknown): void {
+  let error = thrown;
+  // The cleanup has failed, too; the first failure is the reason.
+  while (error instanceof SuppressedError) error = error.suppressed;
   // By name too: scripts of their own (src/cluster) have another class of that name.
   const isExpected = error instanceof Failure || (error as Error).name === 'Failure';
   const said = isExpected ? messageOf(error) : String((error as Error).stack);

@@ -139,7 +139,7 @@ test('what comes out is a lab that the reader takes, whatever stands in the text
   );
   const [node] = (await parseLab(text, 'lab.yaml')).nodes;
   assert.equal((node!.properties as { image: string }).image, `a:\${TAG}`);
-  assert.equal(node!.files['etc/network/setup.sh']!.bytes.toString(), `sh -c "echo \${HOME} > /x"\n`);
+  assert.equal(node!.files['etc/network/setup.sh']!.bytes.toString(), `sh -c 'echo \${HOME} > /x'\n`);
 });
 
 test('everything without an equivalent is said once, with its line', async () => {
@@ -417,6 +417,56 @@ topology:
     ],
   },
   {
+    what: 'commands whose words the shell of the setup would read otherwise',
+    text: `name: words
+topology:
+  nodes:
+    a:
+      kind: linux
+      image: x
+      sysctls: {net.ipv4.ping_group_range: 0 2147483647}
+      exec:
+        - sh -c "for i in 1 2; do echo $$i 'x y'; done"
+        - ip link set eth1 up # a remark
+        - echo a\\ b "c \\"d" $$x*
+        - echo "no end
+`,
+    setup: {
+      a: [
+        "sysctl -w 'net.ipv4.ping_group_range=0 2147483647'",
+        `sh -c 'for i in 1 2; do echo $i '\\''x y'\\''; done'`,
+        'ip link set eth1 up',
+        `echo 'a b' 'c "d' '$x*'`,
+      ],
+    },
+    remarks: [
+      /^9: exec of "a": sh -c .* runs before the image's own command/,
+      /^12: exec of "a": echo "no end is left out: a quote has no end/,
+    ],
+  },
+  {
+    what: 'variables in all forms, some of which stay',
+    text: `name: forms
+topology:
+  nodes:
+    a: {kind: linux, image: $IMG, cmd: '\${IMG:?no} \${NONE:?no}', env: {A: $NONE, B: $$kept, C: '\${IMG%:*}', D: $constructor}}
+`,
+    environment: { IMG: 'frr:1' },
+    nodes: {
+      a: {
+        image: 'frr:1',
+        adapters: 1,
+        start_command: 'frr:1 ${NONE:?no}',
+        environment: 'A=$NONE\nB=$$kept\nC=${IMG%:*}\nD=$constructor',
+      },
+    },
+    remarks: [
+      /^4: the variable NONE of the shell has no value and no default/,
+      /^4: the variable IMG of the shell/,
+      /^4: the variable constructor of the shell/,
+    ],
+  },
+  {
     what: 'anchors and merges of YAML, numbers and truth as values of variables',
     text: `name: anchors
 topology:
@@ -525,10 +575,20 @@ test('a topology with nodes of unknown kinds is written and fails, unless that i
   mkdirSync(join(folder, 'files'));
   symlinkSync('../../secret', join(folder, 'files/link'));
   execFileSync('mkfifo', [join(folder, 'pipe')]);
+  mkdirSync(join(folder, 'looped'));
+  symlinkSync('.', join(folder, 'looped/up'));
+  mkdirSync(join(folder, 'etc/deep'), { recursive: true });
+  writeFileSync(join(folder, 'etc/deep/file'), 'x');
+  mkdirSync(join(folder, 'linked'));
+  symlinkSync('../etc', join(folder, 'linked/etc'));
+  const linked = "name: c\ntopology:\n  nodes:\n    n: {kind: linux, image: x, binds: ['linked:/x:ro']}\n";
+  writeFileSync(join(folder, 'c.clab.yml'), linked);
+  assert.match(run('c.clab.yml').stdout, /binds\/0\/etc\/deep\/file:\n +file: linked\/etc\/deep\/file/);
   const binds = [
     ['../secret', /\/secret is outside of the topology file's folder; --allow-outside takes it$/],
     ['link', /folder\/link is outside of the topology/],
     ['files', /files\/link is outside of the topology/],
+    ['looped', /looped\/up is .*, or leads back to a folder above it$/],
     ['pipe', /folder\/pipe is neither a file nor a folder$/],
     ['/dev/zero', /\/dev\/zero is outside/],
     ['router1/daemons', /folder\/router1\/daemons is missing$/],
@@ -603,4 +663,8 @@ test('what is no topology file is refused with the line', () => {
   assert.throws(() => readTopology('name: x\ntopology:\n  nodes: [1]\n', 'x.yml'), /x\.yml:3:\d+: topology\.nodes/);
   assert.throws(() => readTopology('name: x\n', 'x.yml'), /topology: is required/);
   assert.throws(() => readTopology('a: [', 'x.yml'), /x\.yml:1/);
+  assert.throws(
+    () => readTopology('name: x\ntopology:\n  nodes:\n    constructor: {kind: linux}\n', 'x.yml'),
+    /x\.yml:4:5: topology\.nodes\.constructor: "constructor" cannot be a name here/,
+  );
 });

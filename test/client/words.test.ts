@@ -6,6 +6,7 @@ import { Document, parse } from 'yaml';
 import type { LinkObject, NodeObject } from '../../src/api/objects.ts';
 import { ConsoleAnswer, promptLike } from '../../src/client/console/console-answer.ts';
 import { yamlText } from '../../src/client/labfile/yaml-text.ts';
+import { encodedName, encodedPath } from '../../src/client/server/encoded-path.ts';
 import { findNamed } from '../../src/client/server/find.ts';
 import { endText, findLink, parseEnd, portsToJoin } from '../../src/client/server/link-ends.ts';
 import { inBytes } from '../../src/client/terminal/figures.ts';
@@ -162,4 +163,11 @@ test('the answer of a console is what stands between the echo and the next promp
   assert.equal(answered('cd /bin', '/ # ', ['cd /bin\r\n/bin # ']).text, '', 'a shell in another directory');
   assert.equal(answered('x', '/ # ', ['x\r\nC# ']).text, 'C#\n', 'which is no directory');
   assert.deepEqual(answered('login', '', ['login'], /login/).ends, [false], 'the echo is no answer');
+});
+
+test('a name in the path of a request leads to no other path', () => {
+  assert.equal(encodedPath('etc/a b/..c'), 'etc/a%20b/..c');
+  assert.equal(encodedName('a/%2e%2e'), 'a%2F%252e%252e');
+  for (const path of ['..', 'a/../b', './a', 'a//b', '/a', ''])
+    assert.throws(() => encodedPath(path), { code: 'invalid' }, path);
 });

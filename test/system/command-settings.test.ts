@@ -200,6 +200,8 @@ test('mistakes are answered with the fix: names, options, links, filters and fil
     [2, /--impair delay=30: write delay\.ms=30 /, 'link', 'update', 'PC1', '--impair', 'delay=30'],
     [2, /--impair loss=5%: write loss\.percent=5 /, 'link', 'update', 'PC1', '--impair', 'loss=5%'],
     [2, /unknown impairment "dealy"; did you mean "delay"\?/, 'link', 'update', 'PC1', '--impair', 'dealy.ms=3'],
+    [2, /unknown impairment "constructor"/, 'link', 'update', 'PC1', '--impair', 'constructor.ms=3'],
+    [2, /nodes of this type have no such setting/, 'node', 'update', 'PC1', '--set', 'constructor=3'],
     [2, /delay has no "jiter"; did you mean "jitter"\?/, 'link', 'update', 'PC1', '--impair', 'delay.jiter=3'],
     [1, /no node or link "SwitchX"; did you mean "Switch1"\?/, 'capture', 'SwitchX'],
     [1, /There is no link "core"\. Links: "PC1:e0 -- Switch1:e1"/, 'capture', 'core'],

@@ -1,7 +1,7 @@
 // `labwired test` and `labwired lab start FILE` with the executable: checks that pass and fail, reports for CI, and starts in an order.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { SaxesParser } from 'saxes';
@@ -189,6 +189,8 @@ test('a check is looked at again until it passes, and Ctrl+C leaves no capture b
     'checks:\n  - ping: {from: PC1, to: 10.0.0.2, timeout: 60}\n',
   );
   await labwired.fails(1, /There is no lab "x"/, 'test', '--lab', 'x');
+  mkdirSync(join(daemon.directory, 'Checked'));
+  await labwired.fails(1, /^labwired: Lab "Checked" has no stored checks/, 'test', 'Checked');
   await daemon.post(`${lab.path}/close`);
   await labwired.fails(1, /Lab "Checked" is closed: labwired lab start lab\.yaml/, 'test');
   await labwired.say('lab', 'duplicate', 'Checked', "Ann's copy");

@@ -16,18 +16,41 @@ export interface Observation extends Look {
 
 const BETWEEN_MS = 1_000;
 
-/**
- * Repeats until the check passes or the time is over; the last result counts. A Failure counts as a result.
- * @param look gets the remaining seconds
- */
-export async function observe(look: (seconds: number) => Promise<Look>, seconds: number): Promise<Observation> {
-  const begin = performance.now();
-  const deadline = begin + seconds * 1000;
+/** The time of a check. It stands still while the check waits for its turn, as behind others at the same console. */
+export class Clock {
+  readonly #limit: number;
+  readonly #begin = performance.now();
+  #waitedMs = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** How long it has run. */
+  get seconds(): number {
+    return (performance.now() - this.#begin - this.#waitedMs) / 1000;
+  }
+
+  get left(): number {
+    return Math.max(0.1, this.#limit - this.seconds);
+  }
+
+  /** Stops it; the result lets it run again. */
+  stop(): () => void {
+    const begin = performance.now();
+    return () => {
+      this.#waitedMs += performance.now() - begin;
+    };
+  }
+}
+
+/** Repeats until the check passes or its time is over; the last result counts. A Failure counts as a result. */
+export async function observe(look: (clock: Clock) => Promise<Look>, seconds: number): Promise<Observation> {
+  const clock = new Clock(seconds);
   for (let looks = 1; ; looks++) {
-    const left = Math.max(0.1, (deadline - performance.now()) / 1000);
-    const found = await look(left).catch(seenFailure);
-    const isOver = performance.now() + BETWEEN_MS >= deadline;
-    if (found.passed || isOver) return { ...found, seconds: (performance.now() - begin) / 1000, looks };
+    const found = await look(clock).catch(seenFailure);
+    const isOver = clock.seconds + BETWEEN_MS / 1000 >= seconds;
+    if (found.passed || isOver) return { ...found, seconds: clock.seconds, looks };
     await sleep(BETWEEN_MS);
   }
 }

@@ -1,4 +1,5 @@
 // Finds the checks to run and their lab: from the lab's file, from a file of checks alone, or those saved in the lab.
+import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { stringify } from 'yaml';
 import type { ProjectObject } from '../../api/objects.ts';
@@ -9,7 +10,7 @@ import { quoted } from '../../host/terminal/shell-word.ts';
 import type { Session } from '../frame/session.ts';
 import type { WantedCheck } from '../labfile/model.ts';
 import { besideOf, checksWithin, type OutsideFlag, parseChecks, parseLab } from '../labfile/read.ts';
-import { KEPT_CHECKS, keptChecksPath, readKeptChecks } from '../labfile/state.ts';
+import { KEPT_CHECKS, labFilePath, readLabFile } from '../labfile/state.ts';
 import { textOfFile } from '../terminal/files.ts';
 import { labOfFile } from './which-lab.ts';
 
@@ -37,7 +38,8 @@ export async function askedChecks(
   { lab: named, ...flags }: OutsideFlag & { lab?: string } = {},
 ): Promise<Asked> {
   const file = word ?? USUAL_FILE;
-  const isFile = file === '-' || (await exists(file)) || (word !== undefined && /\.ya?ml$/.test(word));
+  const isNamed = file === '-' || (word !== undefined && /\.ya?ml$/.test(word));
+  const isFile = isNamed || ((await exists(file)) && !(await isFolder(file)));
   if (!isFile) {
     if (word !== undefined && named !== undefined)
       throw new WrongUsage(`There is no file "${word}" with checks for lab "${named}".`);
@@ -57,6 +59,13 @@ export async function askedChecks(
   const started = quoted(isOwn ? file : lab.name);
   return { lab, checks: wanted.checks, file: wanted.file, text: stringify(within), started };
 }
+
+/** A folder may be called as a lab is. */
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (status) => status.isDirectory(),
+    () => false,
+  );
 
 async function labCalled(session: Session, name: string | undefined): Promise<ProjectObject> {
   if (name === undefined)
@@ -78,7 +87,7 @@ async function checksOf(session: Session, lab: ProjectObject, text: string, file
 }
 
 async function keptChecks(session: Session, lab: ProjectObject): Promise<Asked> {
-  const text = await readKeptChecks(session.api, lab);
+  const text = await readLabFile(session.api, lab, KEPT_CHECKS);
   if (text === undefined)
     throw notFound(
       `Lab "${lab.name}" has no stored checks: write them below checks: in a file, then labwired test FILE --lab ${quoted(lab.name)} --keep`,
@@ -89,7 +98,7 @@ async function keptChecks(session: Session, lab: ProjectObject): Promise<Asked> 
 /** For `labwired test LAB`: the lab takes them along, also into archives and copies. */
 export async function keepChecks(session: Session, { lab, text }: Asked): Promise<void> {
   const bytes = Buffer.from(text);
-  await session.api.upload(keptChecksPath(lab), {
+  await session.api.upload(labFilePath(lab, KEPT_CHECKS), {
     content: Readable.from([bytes]),
     type: 'application/octet-stream',
     length: bytes.length,

@@ -2,7 +2,7 @@
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { WantedCheck } from '../labfile/model.ts';
 import { lookForFrame } from './frame.ts';
-import { type Look, type Observation, observe } from './observation.ts';
+import { type Clock, type Look, type Observation, observe } from './observation.ts';
 import { lookByPing } from './ping.ts';
 import { type Scene, wordsOf } from './scene.ts';
 
@@ -24,19 +24,19 @@ interface Prepared {
   /** Checks with the same turn run one after the other. */
   turn: (() => Promise<string>) | undefined;
   seconds: number;
-  look(seconds: number): Promise<Look>;
+  look(clock: Clock): Promise<Look>;
 }
 
 function prepared(scene: Scene, { name, ping, console, frame }: WantedCheck): Prepared {
   if (ping) {
     const { from, to, timeout: seconds = USUAL_SECONDS } = ping;
     const called = name ?? `ping from ${from} to ${to}`;
-    return { name: called, kind: 'ping', turn: undefined, seconds, look: () => lookByPing(scene, ping) };
+    return { name: called, kind: 'ping', turn: undefined, seconds, look: (clock) => lookByPing(scene, ping, clock) };
   }
   if (frame) {
     const { link, filter, timeout: seconds = USUAL_SECONDS } = frame;
     const called = name ?? `frame on ${link}${filter === undefined ? '' : `: ${filter}`}`;
-    const look = (left: number): Promise<Look> => lookForFrame(scene, frame, left);
+    const look = ({ left }: Clock): Promise<Look> => lookForFrame(scene, frame, left);
     // A link has one capture at a time, by whichever end it is named.
     const turn = (): Promise<string> =>
       scene.link(link).then(
@@ -47,7 +47,7 @@ function prepared(scene: Scene, { name, ping, console, frame }: WantedCheck): Pr
   }
   const { node, expect, send, timeout: seconds = USUAL_SECONDS } = console!;
   const called = name ?? `console of ${node}: ${wordsOf(expect)}`;
-  const look = (left: number): Promise<Look> => scene.lookAtConsole(node, { expect, send }, left);
+  const look = (clock: Clock): Promise<Look> => scene.lookAtConsole(node, { expect, send }, clock);
   return { name: called, kind: 'console', turn: undefined, seconds, look };
 }
 

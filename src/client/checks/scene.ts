@@ -9,7 +9,7 @@ import type { Session } from '../frame/session.ts';
 import { nodeKey } from '../labfile/model.ts';
 import type { Expected } from '../labfile/schema.ts';
 import { findLink } from '../server/link-ends.ts';
-import type { Look } from './observation.ts';
+import type { Clock, Look } from './observation.ts';
 
 /** Consoles that are typed at at the same time. */
 const MOST_TALKS = 16;
@@ -54,19 +54,22 @@ export class Scene {
 
   /**
    * The node's output for this line typed at its console.
+   * @param most seconds; those that are left, unless given
    * @throws Failure if it does not run or the output does not end
    */
-  async ask(name: string, line: string, seconds: number): Promise<string> {
+  async ask(name: string, line: string, clock: Clock, most?: number): Promise<string> {
     const node = await this.running(name);
     usableConsole(this.session, node);
     let said = '';
     const hear = (text: string): void => {
       said += text;
     };
-    const options = { line, seconds, hear, interrupts: true };
+    const run = clock.stop();
     // Two that type at one console would mix their lines.
     return this.#turns.run(node.node_id, async () => {
       using _slot = await this.#slots.take();
+      run();
+      const options = { line, seconds: most ?? clock.left, hear, interrupts: true };
       try {
         await talk(this.session, this.#console(node), options);
       } catch (error) {
@@ -81,18 +84,18 @@ export class Scene {
   async lookAtConsole(
     name: string,
     { expect, send }: { expect: Expected; send: string | undefined },
-    seconds: number,
+    clock: Clock,
   ): Promise<Look> {
     const wanted = expressionOf(expect);
     if (send !== undefined) {
-      const said = await this.ask(name, send, seconds);
+      const said = await this.ask(name, send, clock);
       const line = lineWith(said, wanted);
       if (line !== undefined) return { passed: true, seen: line };
       return { passed: false, seen: `${wordsOf(expect)} is not in the answer${ofLast(lastWords(said))}` };
     }
     const node = await this.running(name);
     usableConsole(this.session, node);
-    const { line, last } = await listenFor(this.session, this.#console(node), { wanted, seconds });
+    const { line, last } = await listenFor(this.session, this.#console(node), { wanted, seconds: clock.left });
     if (line !== undefined) return { passed: true, seen: line };
     return { passed: false, seen: `the console has not said ${wordsOf(expect)}${ofLast(last)}` };
   }

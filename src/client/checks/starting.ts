@@ -48,7 +48,7 @@ function nodesBefore(nodes: readonly Pick<WantedNode, 'name' | 'start'>[]): Befo
 async function waitUntilReady(scene: Scene, name: string, ready: Ready): Promise<Observation> {
   const { console: expect, send, ping, timeout = ping?.timeout ?? USUAL_SECONDS } = ready;
   return observe(
-    (left) => (ping ? lookByPing(scene, ping) : scene.lookAtConsole(name, { expect: expect!, send }, left)),
+    (clock) => (ping ? lookByPing(scene, ping, clock) : scene.lookAtConsole(name, { expect: expect!, send }, clock)),
     timeout,
   );
 }

@@ -6,12 +6,13 @@ import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { askSecret } from '../../host/terminal/ask-secret.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { firstLineOf, type Session } from '../frame/session.ts';
-import { hasPassword } from '../server/api.ts';
+import { decodedPart, hasPassword } from '../server/api.ts';
+import { encodedName } from '../server/encoded-path.ts';
 import { findNamed } from '../server/find.ts';
 import { counted } from '../terminal/counted.ts';
 
 const idOf = ({ compute_id }: ComputeObject): string => compute_id;
-const pathOf = (one: ComputeObject): string => `/v2/computes/${encodeURIComponent(idOf(one))}`;
+const pathOf = (one: ComputeObject): string => `/v2/computes/${encodedName(idOf(one))}`;
 const percent = (value: number | null): string => (value === null ? '' : `${Math.round(value)} %`);
 
 export async function computeNamed(session: Session, wanted: string): Promise<ComputeObject> {
@@ -44,7 +45,7 @@ function parseAddress(url: string): { address: Address; user: string } {
   }
   const host = parsed.hostname.replaceAll(/[[\]]/g, '');
   const given = parsed.port || (/:(80|443)\/?$/.exec(url)?.[1] ?? USUAL_PORT);
-  return { address: { protocol, host, port: Number(given) }, user: decodeURIComponent(parsed.username) };
+  return { address: { protocol, host, port: Number(given) }, user: decodedPart(parsed.username, `"${url}"`) };
 }
 
 /**

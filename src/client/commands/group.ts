@@ -2,6 +2,7 @@
 import type { GroupObject } from '../../api/routes/accounts.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
+import { encodedName } from '../server/encoded-path.ts';
 import { unknownName } from '../server/find.ts';
 
 const GROUPS = '/v2/groups';
@@ -12,7 +13,7 @@ const groups = (session: Session): Promise<GroupObject[]> => session.api.get<Gro
 async function pathOf(session: Session, wanted: string): Promise<string> {
   const known = (await groups(session)).map(({ name }) => name);
   if (!known.includes(wanted)) throw unknownName('group', wanted, known);
-  return `${GROUPS}/${encodeURIComponent(wanted)}`;
+  return `${GROUPS}/${encodedName(wanted)}`;
 }
 
 const membersText = ({ name, accounts }: GroupObject): string =>

@@ -9,18 +9,19 @@ import { quoted } from '../../host/terminal/shell-word.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
+import { encodedName } from '../server/encoded-path.ts';
 import { findNamed } from '../server/find.ts';
 import { receiveImage } from '../server/image-download.ts';
 import { sendImage } from '../server/image-upload.ts';
 import { counted } from '../terminal/counted.ts';
 import { inBytes } from '../terminal/figures.ts';
-import { mustBeFree, REPLACES, save } from '../terminal/files.ts';
+import { isStream, mustBeFree, REPLACES, replacedFile, save } from '../terminal/files.ts';
 
 const COMPUTE = { compute: { value: 'ID', summary: 'the host of the images (local)' } } as const;
 const OF_TYPE = { type: { value: 'TYPE', summary: 'the type, if several have an image of this name' } } as const;
 const TYPES = IMAGE_KINDS.map(({ type }) => type);
 
-const pathOf = (compute = 'local'): string => `/v2/computes/${encodeURIComponent(compute)}`;
+const pathOf = (compute = 'local'): string => `/v2/computes/${encodedName(compute)}`;
 
 /** @throws WrongUsage */
 function typeOf(type: string | undefined): string {
@@ -85,7 +86,7 @@ async function imageNamed(
   const named = ({ filename, emulator }: ImageObject) => ({ id: `${emulator} ${filename}`, name: filename });
   const found = findNamed('image', all, named, wanted);
   const { filename, emulator } = found;
-  return { ...found, path: `${pathOf(compute)}/${emulator}/images/${encodeURIComponent(filename)}` };
+  return { ...found, path: `${pathOf(compute)}/${emulator}/images/${encodedName(filename)}` };
 }
 
 /** Deletes the image and returns its name; also one that is not listed, because it does not begin like an image. */
@@ -98,7 +99,7 @@ async function remove(session: Session, wanted: string, flags: { type?: string; 
     if (!isNotFound(error)) throw error;
     for (const type of flags.type === undefined ? TYPES : [flags.type]) {
       try {
-        await session.api.delete(`${pathOf(flags.compute)}/${type}/images/${encodeURIComponent(basename(wanted))}`);
+        await session.api.delete(`${pathOf(flags.compute)}/${type}/images/${encodedName(basename(wanted))}`);
         return wanted;
       } catch (refused) {
         if (!isNotFound(refused)) throw refused;
@@ -147,8 +148,8 @@ export const image: Noun = {
         const { filename, path, md5sum: md5, filesize: size } = await imageNamed(session, wanted, flags);
         const file = to ?? basename(filename);
         if (file !== '-') await mustBeFree(file, force === true);
-        if (file === '-' || !md5) await save(session, await session.api.stream(path), file);
-        else await receiveImage(session, { path, file, md5, size });
+        if (!md5 || (await isStream(file))) await save(session, await session.api.stream(path), file);
+        else await receiveImage(session, { path, file: await replacedFile(file), md5, size });
         if (file !== '-') session.tell(`Image "${filename}" is in ${file}`, file, { file });
       },
     }),

@@ -77,7 +77,9 @@ function mustBeImpairment(
   { kind, member, text }: { kind: string; member: string | undefined; text: string },
 ): void {
   const kinds = DirectionImpairments.entries;
-  const members = kind in kinds ? Object.keys(kinds[kind as keyof typeof kinds].wrapped.entries) : undefined;
+  const members = Object.hasOwn(kinds, kind)
+    ? Object.keys(kinds[kind as keyof typeof kinds].wrapped.entries)
+    : undefined;
   if (members === undefined)
     throw new WrongUsage(
       `--impair ${word}: unknown impairment "${kind}"; ${suggestion(kind, [...FOR_BOTH, ...Object.keys(kinds)])}`,

@@ -10,6 +10,7 @@ import { harmless } from '../../host/terminal/terminal-text.ts';
 import { fitted } from '../../host/terminal/text-width.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { findNode, type Session } from '../frame/session.ts';
+import { encodedPath } from '../server/encoded-path.ts';
 import { inSeconds } from '../terminal/figures.ts';
 import { momentOf } from '../terminal/parse-time.ts';
 
@@ -104,8 +105,7 @@ async function printFiles(session: Session, lab: ProjectObject, node: NodeObject
   const { files } = await session.api.get<DiskUse>(`${path}/disk_use`);
   for (const { path: file, size } of files) {
     if (!/(\.log|_log\.txt)$/.test(file) || size === 0 || size > MOST_BYTES) continue;
-    const place = file.split('/').map(encodeURIComponent).join('/');
-    const content = await text(await session.api.stream(`${path}/files/${place}`));
+    const content = await text(await session.api.stream(`${path}/files/${encodedPath(file)}`));
     const lines = content.trimEnd().split(/\r?\n/);
     const last = lines.slice(lines.length - Math.min(most, lines.length));
     if (!session.json) session.print(`==> ${harmless(file)} <==`);

@@ -1,4 +1,5 @@
 // Converts a container of containerlab to a node; its kind, group and defaults count as well.
+import { quoted } from '../../host/terminal/shell-word.ts';
 import type { Path } from '../labfile/source.ts';
 import type { NodeConfig, TopologyContent } from './file.ts';
 import { netemCommand, type Shaped } from './netem.ts';
@@ -199,7 +200,7 @@ export function containerOf(node: NodeDefinition, image: string, binds: BindSour
     environment: environmentOf(node, report),
     startCommand: node.first('cmd')?.value,
     volumes: [],
-    setup: [...node.members('sysctls')].map(([name, { value }]) => `sysctl -w ${name}=${value}`),
+    setup: [...node.members('sysctls')].map(([name, { value }]) => `sysctl -w ${quoted(`${name}=${value}`)}`),
     copies: new Map(),
     after: waitsOf(node, report),
     delay: node.first('startup-delay')?.value,
@@ -286,8 +287,20 @@ function addBind(container: Container, { value }: Given<string>, binds: BindSour
 
 const folderPath = (folder: string): string => quoted(`/${folder}`);
 
-function quoted(text: string): string {
-  return /^[\w./@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+/** The words that containerlab passes to a program, without a shell; undefined if a quote has no end. */
+function wordsOf(command: string): string[] | undefined {
+  const words: string[] = [];
+  let word: string | undefined;
+  const parts = /(\s+|(?<!\S)#[^\n]*)|\\(.)|"((?:\\.|[^"\\])*)"|'([^']*)'|(.)/gs;
+  for (const [, blank, escaped, double, single, plain] of `${command} `.matchAll(parts)) {
+    if (plain !== undefined && /["'\\]/.test(plain)) return undefined;
+    if (blank === undefined) word = (word ?? '') + (escaped ?? double?.replaceAll(/\\(.)/gs, '$1') ?? single ?? plain);
+    else {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    }
+  }
+  return words;
 }
 
 function addCommand(container: Container, { value, path }: Given<string>, say: (text: string) => void): void {
@@ -298,10 +311,15 @@ function addCommand(container: Container, { value, path }: Given<string>, say: (
     for (const words of shaped.strange) say(`tc ... netem ${words} has no equivalent`);
     return;
   }
-  const [, within] = /^(?:\/\S*\/)?(?:ba|a)?sh\s+-l?c\s+(['"])/.exec(command) ?? [];
-  const word = (within ? command.slice(command.indexOf(within) + 1) : command).trim().split(/[\s;]/)[0]!;
-  const program = word.replace(/^.*\//, '');
-  container.setup.push(command);
+  const words = wordsOf(command);
+  if (words === undefined) {
+    say(`${command} is left out: a quote has no end`);
+    return;
+  }
+  const [first = '', flag = '', script = ''] = words;
+  const isScript = /^(?:.*\/)?(?:ba|a)?sh$/.test(first) && /^-l?c$/.test(flag);
+  const program = (isScript ? script.trim().split(/[\s;]/)[0]! : first).replace(/^.*\//, '');
+  container.setup.push(words.map(quoted).join(' '));
   if (!SETUP.has(program)) {
     say(`${command.split('\n')[0]} runs before the image's own command, not when that is up`);
   }

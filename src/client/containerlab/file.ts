@@ -1,6 +1,7 @@
 // Reads containerlab's topology file and keeps the line of each value (https://containerlab.dev/manual/topo-def-file/).
 import * as v from 'valibot';
 import { describeIssue } from '../../store/issues.ts';
+import { reservedNames } from '../labfile/checking.ts';
 import { LabFileMistakes } from '../labfile/file-mistakes.ts';
 import { type Path, readSource } from '../labfile/source.ts';
 
@@ -62,9 +63,13 @@ export interface TopologyFile {
 function substituted(text: string, environment: Environment): { text: string; unset: Map<string, number> } {
   const unset = new Map<string, number>();
   const filled = text.replaceAll(
-    /(?<!\$)\$\{(\w+)(?::?[-=]([^{}\n]*))?\}/g,
-    (whole, variable: string, usual: string | undefined, offset: number) => {
-      const value = environment[variable] || usual;
+    /(?<!\$)\$(?:\{(\w+)([^{}\n]*)\}|([a-z_]\w*))/gi,
+    (whole, braced: string | undefined, form = '', bare = '', offset = 0) => {
+      const variable = braced ?? bare;
+      const known = Object.hasOwn(environment, variable) ? environment[variable] : undefined;
+      const [, usual] = /^:?[-=](.*)$/.exec(form) ?? [];
+      // Other forms, such as ${NAME%.*}, stay.
+      const value = /^(?:$|:?[-=?])/.test(form) ? known || usual : undefined;
       if (value === undefined && !unset.has(variable)) unset.set(variable, text.slice(0, offset).split('\n').length);
       return value ?? whole;
     },
@@ -95,6 +100,8 @@ export function readTopology(source: string, name: string, environment: Environm
   mustBeRendered(source, name);
   const { text, unset } = substituted(source, environment);
   const { value, placeOf } = readSource(name, text);
+  const reserved = reservedNames(value).map(({ path, message }) => ({ ...placeOf(path, 'key'), message }));
+  if (reserved.length > 0) throw new LabFileMistakes(name, reserved);
   const checked = v.safeParse(File, value);
   if (!checked.success) {
     const mistakes = checked.issues.map((issue) => {

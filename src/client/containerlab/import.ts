@@ -50,7 +50,9 @@ function bindSource(
         for (const entry of walk(place)) {
           if (isOutside(join(place, entry)))
             return `${join(place, entry)} is outside of the topology file's folder; --allow-outside takes it`;
-          if (statSync(join(place, entry)).isFile()) files.push(entry);
+          if (!statSync(join(place, entry)).isFile())
+            return `${join(place, entry)} is neither a file nor a folder, or leads back to a folder above it`;
+          files.push(entry);
           if (files.length > MOST_FILES) return `${place} has more than ${MOST_FILES} files`;
         }
         if (files.length === 0) return `${place} has no files`;
@@ -62,11 +64,14 @@ function bindSource(
   };
 }
 
-/** All files below a folder by their relative paths, read lazily. */
-function* walk(folder: string, below = ''): Generator<string> {
-  for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
-    const path = join(below, entry.name);
-    if (entry.isDirectory()) yield* walk(folder, path);
+/** All files below a folder by their relative paths, read lazily; links are followed, except those to a folder above. */
+function* walk(folder: string, below = '', above: readonly string[] = []): Generator<string> {
+  const here = join(folder, below);
+  const parents = [...above, realpathSync(here)];
+  for (const name of readdirSync(here)) {
+    const path = join(below, name);
+    const place = join(here, name);
+    if (statSync(place).isDirectory() && !parents.includes(realpathSync(place))) yield* walk(folder, path, parents);
     else yield path;
   }
 }

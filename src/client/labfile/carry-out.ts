@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
 import { runs } from '../commands/node.ts';
+import type { Deferred } from '../frame/ending.ts';
 import type { Session } from '../frame/session.ts';
 import { type Change, changeKey, removes } from './changes.ts';
 import { nodeKey, type WantedLab } from './model.ts';
@@ -52,51 +53,84 @@ const MOST_ROUNDS = 50;
  */
 export async function carryOut(session: Session, wanted: WantedLab, options: Options): Promise<Outcome> {
   const approved = new Set(options.approved.map(changeKey));
-  const told = new Set<string>();
+  const sent = new Set<string>();
   let done = 0;
   for (let round = 0; ; round++) {
     const plan = await planLab(session, wanted);
     const isAllowed = (change: Change): boolean =>
       !change.waits && (!removes(change) || approved.has(changeKey(change))) && (!change.restart || options.restart);
     const keys = (change: Change): string => changeKey(change) + JSON.stringify(change.differences);
-    const next = plan.changes.filter((change) => isAllowed(change) && !told.has(keys(change)));
+    const next = plan.changes.filter((change) => isAllowed(change) && !sent.has(keys(change)));
     // Once the lab exists and is open, further changes are known.
     const lab = next.filter(({ kind, action }) => kind === 'lab' && action !== 'change');
     const now = (lab.length > 0 ? lab : next).toSorted((one, other) => rank(one) - rank(other));
     if (now.length === 0 || round === MOST_ROUNDS) {
       const waiting = plan.changes.filter(({ restart }) => restart && !options.restart);
-      const unchanged = plan.changes.filter((change) => isAllowed(change) && told.has(keys(change)));
+      const unchanged = plan.changes.filter((change) => isAllowed(change) && sent.has(keys(change)));
       return { plan, done, waiting, unchanged };
     }
     if (now.some(({ kind, action }) => kind === 'node' && action === 'create') && leavesHosts(plan))
       await placementOf(session, wanted, plan);
-    done += await oneRound(session, wanted, plan, { changes: now, ...options });
-    for (const change of now) if (change.action === 'change' || change.kind === 'file') told.add(keys(change));
+    for (const change of await oneRound(session, wanted, plan, { changes: now, ...options })) {
+      done += 1;
+      if (change.action === 'change' || change.kind === 'file') sent.add(keys(change));
+    }
   }
 }
 
-async function oneRound(
+interface Round {
+  changes: readonly Change[];
+  tell: Options['tell'];
+}
+
+/**
+ * The changes that were made: fewer where another client has made one.
+ * @throws Failure that also names the nodes that it has stopped and cannot start
+ */
+async function oneRound(session: Session, wanted: WantedLab, plan: Plan, round: Round): Promise<Change[]> {
+  const restarted = new Set(round.changes.flatMap((change) => (change.restart ? [change.node ?? change.id!] : [])));
+  const starts: { name: string; start: Deferred }[] = [];
+  const failures: unknown[] = [];
+  let done: Change[] = [];
+  try {
+    for (const id of restarted) {
+      const node = plan.state?.nodes.find(({ node_id }) => node_id === id);
+      if (!node || !runs(node)) continue;
+      // Also when the command is interrupted.
+      const start = session.ending.defer(async () => void (await session.api.post(`${nodePath(plan.lab!, id)}/start`)));
+      starts.push({ name: node.name, start });
+      await session.api.post(`${nodePath(plan.lab!, id)}/stop`);
+    }
+    done = await makeChanges(session, wanted, plan, round);
+  } catch (error) {
+    failures.push(error);
+  }
+  const stopped: string[] = [];
+  for (const { name, start } of starts.toReversed()) {
+    await start.now().catch((error: unknown) => {
+      failures.push(error);
+      stopped.push(name);
+    });
+  }
+  if (failures.length === 0) return done;
+  const [first] = failures;
+  if (!(first instanceof Failure) || stopped.length === 0) throw first;
+  const message = `${first.message.replace(/\.$/, '')}; these nodes are stopped: ${stopped.toReversed().join(', ')}`;
+  throw new Failure(first.code, message, { cause: first });
+}
+
+async function makeChanges(
   session: Session,
   wanted: WantedLab,
   plan: Plan,
-  { changes, tell }: { changes: readonly Change[]; tell: Options['tell'] },
-): Promise<number> {
-  const restarted = new Set(changes.flatMap((change) => (change.restart ? [change.node ?? change.id!] : [])));
-  await using starts = new AsyncDisposableStack();
-  for (const id of restarted) {
-    const node = plan.state?.nodes.find(({ node_id }) => node_id === id);
-    if (!node || !runs(node)) continue;
-    // Also when the command is interrupted.
-    const start = session.ending.defer(async () => void (await session.api.post(`${nodePath(plan.lab!, id)}/start`)));
-    starts.defer(() => start.now());
-    await session.api.post(`${nodePath(plan.lab!, id)}/stop`);
-  }
-  let done = 0;
+  { changes, tell }: Round,
+): Promise<Change[]> {
+  const done: Change[] = [];
   for (const change of changes) {
     tell(change);
     try {
       await carryOutOne(session, plan, change);
-      done += 1;
+      done.push(change);
     } catch (error) {
       if (!(error instanceof Failure) || !['conflict', 'not-found'].includes(error.code)) throw error;
       // Another client may have made this change, be making it, or have deleted its target.

@@ -91,22 +91,45 @@ export interface Wrong {
   message: string;
 }
 
+/** Names that the schema skips without a word, because every object of JavaScript has such members. */
+export const isReserved = (name: unknown): boolean => ['__proto__', 'constructor', 'prototype'].includes(String(name));
+
+/** Members with a name that no file can have. */
+export function reservedNames(value: unknown, before: Path = []): Wrong[] {
+  const seen = new Set<unknown>();
+  const found: Wrong[] = [];
+  const look = (one: unknown, path: Path): void => {
+    if (typeof one !== 'object' || one === null || seen.has(one)) return;
+    seen.add(one);
+    for (const [name, member] of Object.entries(one)) {
+      const at = Array.isArray(one) ? [...path, Number(name)] : [...path, name];
+      const message = `${[...before, ...at].join('.')}: "${name}" cannot be a name here; choose another`;
+      if (isReserved(name)) found.push({ path: at, of: 'key', message });
+      else look(member, at);
+    }
+  };
+  look(value, []);
+  return found;
+}
+
 /** All that a schema has against a value, each once; `before` is the way to the value, for the messages. */
 export function wrongIn(schema: v.GenericSchema, value: unknown, before: Path = []): Wrong[] {
   const { issues = [] } = v.safeParse(schema, value);
+  const reserved = reservedNames(value, before);
   const seen = new Set<string>();
-  return issues.flatMap(meantForms).flatMap(({ issue, path }) => {
+  const wrong = issues.flatMap(meantForms).flatMap(({ issue, path }) => {
     const message = described(schema, { issue, path }, [...before, ...path].join('.') || 'the file');
     if (seen.has(message)) return [];
     seen.add(message);
-    return [{ path, of: issue.expected === 'never' ? 'key' : undefined, message }];
+    return [{ path, of: issue.expected === 'never' ? ('key' as const) : undefined, message }];
   });
+  return [...reserved, ...wrong];
 }
 
 /**
  * Checks a file against the schema; returns its content as it was written. Unknown members are left out, so that what
- * else is wrong can be found. Other mistakes end the reading, and so does a whole part under a wrong name, as links to
- * its nodes would all seem wrong.
+ * else is wrong can be found. Other mistakes end the reading, and so does a whole part or a node under a wrong name, as
+ * links to its nodes would all seem wrong.
  */
 export function checkSource({ value, placeOf }: Source): { text?: LabText; mistakes: Mistake[] } {
   const rest: unknown = structuredClone(value);
@@ -116,7 +139,9 @@ export function checkSource({ value, placeOf }: Source): { text?: LabText; mista
     const wrong = wrongIn(LabText, rest);
     if (wrong.length === 0) return { text: v.parse(LabText, rest), mistakes };
     mistakes.push(...wrong.map(({ path, of, message }) => ({ ...placeOf(path, of), message })));
-    if (!wrong.every(({ path, of }) => of === 'key' && path.length > 1 && leaveOut(rest, path))) return { mistakes };
+    const isLeftOut = ({ path, of }: Wrong): boolean =>
+      of === 'key' && path.length > 1 && !isReserved(path.at(-1)) && leaveOut(rest, path);
+    if (!wrong.every(isLeftOut)) return { mistakes };
   }
 }
 

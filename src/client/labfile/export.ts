@@ -9,6 +9,7 @@ import { asset } from '../../host/files/assets.ts';
 import { harmless } from '../../host/terminal/terminal-text.ts';
 import type { Api } from '../server/api.ts';
 import { endText } from '../server/link-ends.ts';
+import { isReserved } from './checking.ts';
 import { configPath, hasConfiguration, hasPrivateConfiguration, withoutMark } from './configurations.ts';
 import { SCHEMA_FILE, schemaHint } from './json-schema.ts';
 import { isWhole } from './plan-links.ts';
@@ -16,14 +17,15 @@ import type { LabText, LinkText, NodeText } from './schema.ts';
 import {
   KEPT_CHECKS,
   labPath,
-  readKeptChecks,
+  NOTES,
+  readLabFile,
   readNodeFile,
   type ServerDrawing,
   type ServerLab,
   type ServerLink,
   type ServerNode,
 } from './state.ts';
-import { literal } from './substitution.ts';
+import { hasRange, literal } from './substitution.ts';
 import { yamlText } from './yaml-text.ts';
 
 /** Default settings of a lab. */
@@ -86,14 +88,16 @@ async function nodeText(
   api: Api,
   { object }: ServerLab,
   node: ServerNode,
-  { consoles }: ExportOptions,
+  { consoles, omits }: ExportOptions & { omits: (file: string) => void },
 ): Promise<NodeText> {
   const type = node.node_type as NonNullable<NodeText['type']>;
   const kind = findNodeKind(type);
   const names = kind?.portNames ?? USUAL_PORTS;
   const file = async (path: string): Promise<string | undefined> => {
     const content = await readNodeFile(api, object, node, path);
-    return content && literal(withoutMark(node, path, content).toString());
+    const text = content && textOf(withoutMark(node, path, content));
+    if (content && text === undefined) omits(`${node.name}: ${path}`);
+    return text && literal(text);
   };
   const files: Record<string, string | undefined> = {};
   for (const path of kind?.settingFiles ?? []) files[path] = await file(path);
@@ -125,6 +129,15 @@ async function nodeText(
     private_config: hasPrivateConfiguration(type) ? await file(configPath(node, true)) : undefined,
     files: said(files),
   }) as NodeText;
+}
+
+/** Undefined for bytes that are no text. */
+function textOf(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The default configuration of a virtual PC, unless an administrator has changed it. */
@@ -161,10 +174,10 @@ function drawingText({ svg, x, y, z, locked, rotation }: ServerDrawing): object 
   };
 }
 
-const named = (nodes: readonly ServerNode[]): string => {
-  const names = nodes.slice(0, 5).map(({ name }) => name);
-  return `${names.join(', ')}${nodes.length > 5 ? ` and ${nodes.length - 5} more` : ''}`;
-};
+const listed = (names: readonly string[]): string =>
+  `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
+
+const named = (nodes: readonly ServerNode[]): string => listed(nodes.map(({ name }) => name));
 
 /** Nodes with more data on their host than the lab file can have: disks, or files that they have written. */
 const keepsFiles = ({ node_type: type }: ServerNode): boolean => {
@@ -173,10 +186,12 @@ const keepsFiles = ({ node_type: type }: ServerNode): boolean => {
 };
 
 /** What the lab file leaves out, one sentence each. */
-async function leftOut(api: Api, { object, nodes, links }: ServerLab): Promise<string[]> {
+async function leftOut(api: Api, { object, nodes, links }: ServerLab, omitted: readonly string[]): Promise<string[]> {
   const snapshots = await api.get<unknown[]>(`${labPath(object)}/snapshots`);
   const [keeping, spaced] = [nodes.filter(keepsFiles), nodes.filter(({ name }) => name.includes(' '))];
   const half = links.length - links.filter(isWhole).length;
+  const unnameable = nodes.filter(({ name }) => hasRange(name) || isReserved(name));
+  const notes = await readLabFile(api, object, NOTES);
   return [
     ...(keeping.length > 0
       ? [`Disks and other files of nodes are not in it (${named(keeping)}): an archive has them, labwired export LAB.`]
@@ -185,13 +200,20 @@ async function leftOut(api: Api, { object, nodes, links }: ServerLab): Promise<s
       ? [`Snapshots are not in it (${snapshots.length}): labwired export LAB --snapshots.`]
       : []),
     ...(half > 0 ? [`Links with less than two ends are not in it (${half}).`] : []),
+    ...(notes ? [`The notes (${NOTES}) are not in it: an archive has them, labwired export LAB.`] : []),
+    ...(omitted.length > 0
+      ? [`Files that are not UTF-8 text are not in it (${listed(omitted)}): an archive has them, labwired export LAB.`]
+      : []),
+    ...(unnameable.length > 0
+      ? [`A lab file cannot have the names of some nodes (${named(unnameable)}): rename these nodes.`]
+      : []),
     ...(spaced.length > 0 ? [`Servers leave the blanks out of the names of new nodes (${named(spaced)}).`] : []),
   ];
 }
 
 /** The checks that the lab keeps, where its file can have them: their variables are the lab's. */
 async function checksText(api: Api, { object }: ServerLab, variables: LabText['variables']) {
-  const kept = await readKeptChecks(api, object);
+  const kept = await readLabFile(api, object, KEPT_CHECKS);
   if (kept === undefined) return { checks: undefined, isLeftOut: false };
   try {
     const { variables: own = {}, checks } = parse(kept) as Pick<LabText, 'variables' | 'checks'>;
@@ -219,7 +241,9 @@ export async function exportText(api: Api, state: ServerLab, options: ExportOpti
   const links = state.links.filter(isWhole);
   const variables = object['variables'] as { name: string; value?: string }[] | null | undefined;
   const texts: [string, NodeText][] = [];
-  for (const node of nodes) texts.push([literal(node.name), await nodeText(api, state, node, options)]);
+  const omitted: string[] = [];
+  const nodeOptions = { ...options, omits: (file: string) => void omitted.push(file) };
+  for (const node of nodes) texts.push([literal(node.name), await nodeText(api, state, node, nodeOptions)]);
   const own = variables ? Object.fromEntries(variables.map(({ name, value = null }) => [name, value])) : undefined;
   const { checks, isLeftOut } = await checksText(api, state, own);
   const lab = said({
@@ -233,7 +257,7 @@ export async function exportText(api: Api, state: ServerLab, options: ExportOpti
     drawings: drawings.length > 0 ? drawings.map(drawingText) : undefined,
     checks,
   }) as unknown as LabText;
-  const missing = await leftOut(api, state);
+  const missing = await leftOut(api, state, omitted);
   if (isLeftOut)
     missing.push(`The checks that the lab keeps are not in it, as their variables are not the lab's (${KEPT_CHECKS}).`);
   const comments = missing.map((sentence) => `# ${harmless(sentence)}\n`).join('');

@@ -6,6 +6,7 @@ import type { Template } from '../../api/routes/templates.ts';
 import { Failure } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import type { Api } from '../server/api.ts';
+import { encodedName } from '../server/encoded-path.ts';
 import type { Mistake } from './file-mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import { baseOf, type NodePlan } from './plan-nodes.ts';
@@ -97,7 +98,7 @@ async function missingImage(lists: Lists, need: Need): Promise<Mistake | undefin
   const hosts = [...new Set([compute, 'local'])];
   const known: string[] = [];
   for (const host of hosts) {
-    const list = await lists.get<Listed>(`/v2/computes/${encodeURIComponent(host)}/${type}/images`);
+    const list = await lists.get<Listed>(`/v2/computes/${encodedName(host)}/${type}/images`);
     if (list === undefined || list.some(has)) return undefined;
     known.push(...list.map(({ filename }) => filename));
   }

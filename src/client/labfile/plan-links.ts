@@ -3,18 +3,38 @@
 import type { Port } from '../../api/kinds/port.ts';
 import { normalizedFilters } from '../../controller/links/filters.ts';
 import { linkImpairments } from '../../controller/links/impairments.ts';
+import { Failure } from '../../failures.ts';
 import { type End, linkText, portNamed, portsToJoin } from '../server/link-ends.ts';
 import type { Change } from './changes.ts';
 import { type Difference, differences } from './compare.ts';
+import { LabFileMistakes, type Mistake } from './file-mistakes.ts';
 import { nodeKey, type WantedEnd, type WantedLab, type WantedLink } from './model.ts';
 import type { ServerLab, ServerLink, ServerNode } from './state.ts';
 
 type Found = ReadonlyMap<string, ServerNode | undefined>;
 type ServerEnd = ServerLink['nodes'][number];
 
-const isAt = (end: ServerEnd, node: ServerNode, port: Port | undefined): boolean =>
-  end.node_id === node.node_id &&
-  (port === undefined || (end.adapter_number === port.adapter_number && end.port_number === port.port_number));
+const portKey = (nodeId: string, { adapter_number, port_number }: Pick<Port, 'adapter_number' | 'port_number'>) =>
+  JSON.stringify([nodeId, adapter_number, port_number]);
+
+/** The ports that the file names: no link that names none is at one of them. */
+function namedPorts({ links }: WantedLab, found: Found): Set<string> {
+  return new Set(
+    links.flatMap(({ ends }) =>
+      ends.flatMap(({ node: name, port: wanted }) => {
+        const node = wanted === undefined ? undefined : found.get(nodeKey(name));
+        const port = node && portNamed(node, wanted!);
+        return port ? [portKey(node.node_id, port)] : [];
+      }),
+    ),
+  );
+}
+
+function isAt(end: ServerEnd, node: ServerNode, port: Port | undefined, named: ReadonlySet<string>): boolean {
+  if (end.node_id !== node.node_id) return false;
+  const key = portKey(end.node_id, end);
+  return port === undefined ? !named.has(key) : key === portKey(node.node_id, port);
+}
 
 /** The ends on the server; undefined where a node or its port does not exist yet. */
 function endsOn(link: WantedLink, found: Found): [End, End] | undefined {
@@ -29,12 +49,17 @@ function endsOn(link: WantedLink, found: Found): [End, End] | undefined {
 }
 
 /** Whether the link is at both ends, and whether the other way round. */
-function fits(link: ServerLink, ends: readonly [End, End]): 'straight' | 'turned' | undefined {
+function fits(
+  link: ServerLink,
+  ends: readonly [End, End],
+  named: ReadonlySet<string>,
+): 'straight' | 'turned' | undefined {
   const [first, second] = link.nodes;
   if (!first || !second) return undefined;
   const [one, other] = ends as [End & { node: ServerNode }, End & { node: ServerNode }];
-  if (isAt(first, one.node, one.port) && isAt(second, other.node, other.port)) return 'straight';
-  return isAt(first, other.node, other.port) && isAt(second, one.node, one.port) ? 'turned' : undefined;
+  const at = (end: ServerEnd, { node, port }: typeof one): boolean => isAt(end, node, port, named);
+  if (at(first, one) && at(second, other)) return 'straight';
+  return at(first, other) && at(second, one) ? 'turned' : undefined;
 }
 
 /** The link's settings for the request, with the ends in the server's order. */
@@ -99,7 +124,9 @@ function changeOf(link: WantedLink, is: ServerLink, isTurned: boolean, name: str
 /** A link with a missing end, while it is drawn or left by a program, connects nothing and is in no file. */
 export const isWhole = ({ nodes }: ServerLink): boolean => nodes.length === 2;
 
+/** @throws LabFileMistakes for links without a free port */
 export function planLinks(lab: WantedLab, state: ServerLab, found: Found): Change[] {
+  const namedInFile = namedPorts(lab, found);
   const wanted = lab.links.map((link) => ({ link, ends: endsOn(link, found) }));
   const known = new Map<WantedLink, ServerLink>();
   const left = new Set(state.links.filter(isWhole));
@@ -108,7 +135,7 @@ export function planLinks(lab: WantedLab, state: ServerLab, found: Found): Chang
     link.ends.filter(({ port }) => port !== undefined).length;
   const ordered = wanted.toSorted((first, second) => named(second) - named(first));
   for (const { link, ends } of ordered) {
-    const is = ends && [...left].find((candidate) => fits(candidate, ends));
+    const is = ends && [...left].find((candidate) => fits(candidate, ends, namedInFile));
     if (!is) continue;
     known.set(link, is);
     left.delete(is);
@@ -120,9 +147,11 @@ export function planLinks(lab: WantedLab, state: ServerLab, found: Found): Chang
     id: is.link_id,
   }));
   const kept = state.links.filter((is) => !left.has(is));
+  const mistakes: Mistake[] = [];
   for (const { link, ends } of ordered) {
     const is = known.get(link);
-    const change = is && ends ? changeOf(link, is, fits(is, ends) === 'turned', linkText(state.nodes, is)) : undefined;
+    const change =
+      is && ends ? changeOf(link, is, fits(is, ends, namedInFile) === 'turned', linkText(state.nodes, is)) : undefined;
     if (change) changes.push(change);
     if (is) continue;
     const { text: name, place } = link;
@@ -130,7 +159,15 @@ export function planLinks(lab: WantedLab, state: ServerLab, found: Found): Chang
       changes.push({ action: 'create', kind: 'link', name, place, waits: true });
       continue;
     }
-    const ports = portsToJoin({ nodes: state.nodes, links: kept }, ends);
+    const mayTake = (node: { node_id: string }, port: Port): boolean => !namedInFile.has(portKey(node.node_id, port));
+    let ports: [Port, Port];
+    try {
+      ports = portsToJoin({ nodes: state.nodes, links: kept }, ends, mayTake);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      mistakes.push({ ...place, message: `links "${name}": ${error.message}` });
+      continue;
+    }
     const nodes = ends.map(({ node }, index) => {
       const { adapter_number, port_number } = ports[index]!;
       return { node_id: node.node_id, adapter_number, port_number, ...(link.labels && { label: link.labels[index] }) };
@@ -140,5 +177,6 @@ export function planLinks(lab: WantedLab, state: ServerLab, found: Found): Chang
     const body = { nodes, ...settings, ...(impairsLink(link) && { impairments }) };
     changes.push({ action: 'create', kind: 'link', name, place, body });
   }
+  if (mistakes.length > 0) throw new LabFileMistakes(lab.file, mistakes);
   return changes;
 }

@@ -5,6 +5,7 @@ import type { Variables } from '../../api/vocabulary.ts';
 import { FILTERS, normalizedFilters } from '../../controller/links/filters.ts';
 import { Failure, invalid, messageOf } from '../../failures.ts';
 import { nearest } from '../../host/values/nearest-name.ts';
+import { isPathPart } from '../server/encoded-path.ts';
 import { textOfFile } from '../terminal/files.ts';
 import { checkSource, wrongIn } from './checking.ts';
 import { type Beside, contentOf, type WantedText } from './contents.ts';
@@ -213,19 +214,20 @@ class Reader {
       const wrong = wrongSettings(node.type, node, path);
       this.#mistakes.push(...wrong.map((one) => ({ ...origin.placeOf(one.path, one.of), message: one.message })));
     }
-    const kept: Record<string, WantedText> = {};
+    const kept = new Map<string, WantedText>();
     for (const [file, given] of Object.entries(files)) {
-      const text = await this.#try([...path, 'files', file], () => {
-        const inside = file.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
-        if (!inside) throw invalid('write a path below the directory of the node, such as etc/hosts');
-        return contentOf(given, this.#beside, values);
+      await this.#try([...path, 'files', file], async () => {
+        const filledIn = filledText(file, values);
+        if (!filledIn.split('/').every(isPathPart))
+          throw invalid(`"${filledIn}" is not below the directory of the node; write a path such as etc/hosts`);
+        if (kept.has(filledIn)) throw invalid(`there is a file "${filledIn}" already; choose another path`);
+        kept.set(filledIn, await contentOf(given, this.#beside, values));
       });
-      if (text) kept[filledText(file, values)] = text;
     }
     const [startup, secret] = [await content('config', config), await content('private_config', private_config)];
     if (startup) node.config = startup;
     if (secret) node.private_config = secret;
-    node.files = kept;
+    node.files = Object.fromEntries(kept);
     if (node.at) node.at = [node.at[0] + index * step[0], node.at[1] + index * step[1]];
     return node;
   }

@@ -11,6 +11,7 @@ import type { LinkImpairments } from '../../controller/links/impairments.ts';
 import { ignoreNotFound } from '../../failures.ts';
 import type { Session } from '../frame/session.ts';
 import type { Api } from '../server/api.ts';
+import { encodedPath } from '../server/encoded-path.ts';
 import { findNamed } from '../server/find.ts';
 
 export interface ServerNode extends NodeObject, Omit<TopologyNode, keyof NodeObject> {
@@ -107,15 +108,20 @@ export async function writeNodeFile(
   });
 }
 
-const encodedPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
-
 /** The file of a lab, among those of its directory, that keeps its checks. */
 export const KEPT_CHECKS = 'checks.yaml';
 
-export const keptChecksPath = (lab: Pick<ProjectObject, 'project_id'>): string =>
-  `${labPath(lab)}/files/${KEPT_CHECKS}`;
+/** The same for its notes, also on servers of the release. */
+export const NOTES = 'README.txt';
 
-/** The checks saved in a lab as text; undefined if there are none. */
-export async function readKeptChecks(api: Api, lab: Pick<ProjectObject, 'project_id'>): Promise<string | undefined> {
-  return api.stream(keptChecksPath(lab)).then(text).catch(ignoreNotFound);
+export const labFilePath = (lab: Pick<ProjectObject, 'project_id'>, file: string): string =>
+  `${labPath(lab)}/files/${file}`;
+
+/** The text of such a file; undefined if there is none. */
+export async function readLabFile(
+  api: Api,
+  lab: Pick<ProjectObject, 'project_id'>,
+  file: string,
+): Promise<string | undefined> {
+  return api.stream(labFilePath(lab, file)).then(text).catch(ignoreNotFound);
 }

@@ -4,6 +4,8 @@ import { invalid } from '../../failures.ts';
 export type Values = Readonly<Record<string, string | number | boolean | null>>;
 
 const RANGE = /\{(\d{1,6})\.\.(\d{1,6})\}/g;
+export const hasRange = (text: string): boolean => text.search(RANGE) !== -1;
+
 /** More copies than any lab has. */
 const MOST_COPIES = 10_000;
 
@@ -43,10 +45,11 @@ const CALCULATION = /^(.+?)\s*([+*-])\s*(\d+)$/;
 /** @throws Failure `invalid` for a name without a value */
 function meaningOf(expression: string, values: Values): string | number | boolean {
   const name = expression.trim();
-  const known = values[name];
+  const given = (one: string) => (Object.hasOwn(values, one) ? values[one] : undefined);
+  const known = given(name);
   if (known !== undefined && known !== null) return known;
   const [, base = '', sign, amount] = CALCULATION.exec(name) ?? [];
-  const number = values[base];
+  const number = given(base);
   if (typeof number === 'number') {
     if (sign === '*') return number * Number(amount);
     return sign === '+' ? number + Number(amount) : number - Number(amount);
@@ -71,9 +74,13 @@ export function filled<T>(value: T, values: Values, { typed = true }: { typed?: 
   }
   if (Array.isArray(value)) return value.map((one) => filled(one, values, { typed })) as T;
   if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, one]) => [filledText(name, values), filled(one, values, { typed })]),
-    ) as T;
+    const members = Object.entries(value).map(
+      ([name, one]) => [filledText(name, values), filled(one, values, { typed })] as const,
+    );
+    const names = members.map(([name]) => name);
+    const twice = names.find((name, index) => names.indexOf(name) !== index);
+    if (twice !== undefined) throw invalid(`"${twice}" is there twice once its variables are filled in`);
+    return Object.fromEntries(members) as T;
   }
   return value;
 }

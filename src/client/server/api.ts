@@ -37,7 +37,8 @@ export interface Body {
 interface Sent {
   body?: Body | undefined;
   headers?: Readonly<Record<string, string>>;
-  signal?: AbortSignal | undefined;
+  /** How long (ms) the answer may take. */
+  limit?: number | undefined;
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -66,8 +67,9 @@ export class Api {
     }
     this.#base = `${parsed.protocol}//${parsed.host}`;
     this.address = this.#socketPath ? url : this.#base;
-    this.#user = decodeURIComponent(parsed.username) || USUAL_USER;
-    this.#password = password ?? (decodeURIComponent(parsed.password) || undefined);
+    const place = `"${withoutPassword(url)}" (--server or $LABWIRE_SERVER)`;
+    this.#user = decodedPart(parsed.username, place) || USUAL_USER;
+    this.#password = password ?? (decodedPart(parsed.password, place) || undefined);
     this.#askPassword = askPassword;
   }
 
@@ -89,8 +91,8 @@ export class Api {
    */
   async request(method: Method, path: string, body?: object): Promise<unknown> {
     const sent = body && { content: JSON.stringify(body), type: 'application/json' };
-    const signal = method === 'GET' ? AbortSignal.timeout(READ_MS) : undefined;
-    return this.#parsed(await this.#answer(method, path, { body: sent, signal }));
+    const limit = method === 'GET' ? READ_MS : undefined;
+    return this.#parsed(await this.#answer(method, path, { body: sent, limit }));
   }
 
   /** The response body, which may be endless; destroying it ends the request. */
@@ -178,7 +180,7 @@ export class Api {
     return this.#answer(method, path, options);
   }
 
-  #send(method: Method, path: string, { body, headers, signal }: Sent): Promise<IncomingMessage> {
+  #send(method: Method, path: string, { body, headers, limit }: Sent): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const length = typeof body?.content === 'string' ? Buffer.byteLength(body.content) : body?.length;
     const request = (this.#base.startsWith('https:') ? httpsRequest : httpRequest)(this.#base + path, {
@@ -190,7 +192,8 @@ export class Api {
         ...(body && { 'Content-Type': body.type }),
         ...(length !== undefined && { 'Content-Length': length }),
       },
-      ...(signal && { signal }),
+      // From here on: before, the user may have typed a password.
+      ...(limit !== undefined && { signal: AbortSignal.timeout(limit) }),
     });
     limitConnecting(request, () => timedOut(`${this.address} does not answer.`));
     request.once('response', resolve);
@@ -264,6 +267,15 @@ function sentence(message: string): string {
 /** Whether an address has a password in it. */
 export function hasPassword(url: string): boolean {
   return /\/\/[^/@]*:[^/@]*@/.test(url);
+}
+
+/** The user or the password of an address. @throws Failure `invalid` */
+export function decodedPart(part: string, place: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw invalid(`The user or password in ${place} has a "%" by itself: write % as %25.`);
+  }
 }
 
 /** An address as it may be shown. */

@@ -125,17 +125,19 @@ function linkedTo({ nodes, links }: { nodes: readonly NodeObject[]; links: reado
 
 /**
  * The ports to join: those that are named, else the first free ones that go together.
+ * @param mayTake whether a port may be taken for an end that names none
  * @throws Failure when a node has no free port
  */
 export function portsToJoin(
   { nodes, links }: { nodes: readonly NodeObject[]; links: readonly LinkObject[] },
   ends: readonly [End, End],
+  mayTake: (node: NodeObject, port: Port) => boolean = () => true,
 ): [Port, Port] {
   if (ends[0].node === ends[1].node)
     throw conflict(`Both ends are at node "${ends[0].node.name}": a link joins two nodes.`);
   const [first, second] = ends.map((end) => {
     const { node } = end;
-    const wanted = end.port ? [end.port] : node.ports;
+    const wanted = end.port ? [end.port] : node.ports.filter((port) => mayTake(node, port));
     const free = wanted.filter((port) => linksAt(links, { node, port }).length === 0);
     if (free.length > 0) return free;
     const what = end.port ? `${node.name}:${end.port.short_name} is not free` : `Node "${node.name}" has no free port`;

@@ -122,12 +122,13 @@ export function settingsBody(given: readonly string[], { of, members, properties
   const own: Record<string, unknown> = {};
   for (const word of given) {
     const [name, value] = pairOf('--set', word, 'ram=512');
-    const schema = members[name] ?? properties[name];
+    const isMember = Object.hasOwn(members, name);
+    const schema = isMember ? members[name] : Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (schema === undefined) {
       const names = [...Object.keys(properties), ...Object.keys(members)];
       throw new WrongUsage(`--set ${name}: ${of} have no such setting; ${suggestion(name, names)}`);
     }
-    (name in members ? body : own)[name] = meaning(name, value, schema);
+    (isMember ? body : own)[name] = meaning(name, value, schema);
   }
   return Object.keys(own).length === 0 ? body : { ...body, properties: own };
 }

@@ -1,10 +1,10 @@
 // Local files: downloads are stored completely or not at all; uploads are streamed.
-import { open, readFile } from 'node:fs/promises';
+import { lstat, open, readFile, realpath, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { conflict } from '../../failures.ts';
+import { conflict, ignoreMissing } from '../../failures.ts';
 import { createAtomicFile, fileFailure, throwFileFailure } from '../../host/files/atomic-file.ts';
 import { exists } from '../../host/files/exists.ts';
 import type { Session } from '../frame/session.ts';
@@ -14,9 +14,30 @@ import { meter } from './progress.ts';
 /** The flag of commands that write a file. */
 export const REPLACES = { summary: 'replace an existing file' } as const;
 
+const STANDARD_OUTPUT = ['-', '/dev/stdout'];
+
+/** Whether the file is standard output, a device or a pipe, which is written to and never replaced. */
+export async function isStream(file: string): Promise<boolean> {
+  if (STANDARD_OUTPUT.includes(file)) return true;
+  const status = await stat(file).catch(() => undefined);
+  return status !== undefined && !status.isFile() && !status.isDirectory();
+}
+
+/** The path of the file that is replaced: the target of a link. @throws Failure for a link that may not be followed */
+export async function replacedFile(file: string): Promise<string> {
+  try {
+    if (!(await lstat(file).catch(ignoreMissing))?.isSymbolicLink() || !(await stat(file)).isFile()) return file;
+    // The kernel refuses links of strangers in shared folders such as /tmp.
+    await (await open(file, 'r+')).close();
+    return await realpath(file);
+  } catch (error) {
+    throw fileFailure(error, file);
+  }
+}
+
 /** @throws Failure if the file exists, unless it may be replaced */
 export async function mustBeFree(file: string, force: boolean): Promise<void> {
-  if (!force && (await exists(file))) {
+  if (!force && !(await isStream(file)) && (await exists(file))) {
     throw conflict(`${file} exists already: choose another with --to FILE, or replace it with --force.`);
   }
 }
@@ -24,10 +45,14 @@ export async function mustBeFree(file: string, force: boolean): Promise<void> {
 /** A server's response, or a stream made from it. */
 type Content = Readable & Partial<Pick<IncomingMessage, 'headers'>>;
 
-/** Writes a stream to a file, which appears when complete, or to standard output (`-`). */
+/** Writes a stream to a file, which appears when complete, or to standard output (`-`), a device or a pipe. */
 export async function save(session: Session, content: Content, file: string): Promise<void> {
-  if (file === '-') return pipeline(content, process.stdout, { end: false });
-  const target = await createAtomicFile(file);
+  if (STANDARD_OUTPUT.includes(file)) return pipeline(content, process.stdout, { end: false });
+  if (await isStream(file)) {
+    const handle = await open(file, 'w').catch(throwFileFailure(file));
+    return pipeline(content, handle.createWriteStream()).catch(throwFileFailure(file));
+  }
+  const target = await createAtomicFile(await replacedFile(file), { shownAs: file });
   const giveUp = session.ending.defer(() => target.abort());
   let written = 0;
   const length = content.headers?.['content-length'];

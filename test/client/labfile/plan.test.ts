@@ -103,32 +103,56 @@ test('a setting at the default that a node omits is no difference', async () => 
 /** A lab of `text`, and a server that has its nodes, each with ports `e0` to `e3`. */
 async function onServer(text: string) {
   const lab = await parseLab(`name: L\n${text}`, 'lab.yaml');
-  const ports = [0, 1, 2, 3].map((port_number) => ({
-    ...{ adapter_number: 0, port_number, name: `Ethernet${port_number}`, short_name: `e${port_number}` },
-    link_type: 'ethernet',
-  }));
-  const nodes = lab.nodes.map(({ name, type }) => ({ node_id: name, name, node_type: type, ports, properties: {} }));
+  const ports = () =>
+    [0, 1, 2, 3].map((port_number) => ({
+      ...{ adapter_number: 0, port_number, name: `Ethernet${port_number}`, short_name: `e${port_number}` },
+      link_type: 'ethernet',
+    }));
+  const node = { properties: {} };
+  const nodes = lab.nodes.map(({ name, type }) => ({ ...node, node_id: name, name, node_type: type, ports: ports() }));
   const state = { object: {}, nodes, links: [], drawings: [] } as unknown as ServerLab;
   const found = new Map(state.nodes.map((node) => [nodeKey(node.name), node]));
   return { lab, state, found };
 }
 
+/** The ends of the links that are made, such as `R1 0`. */
+const madeEnds = ({ lab, state, found }: Awaited<ReturnType<typeof onServer>>): string[][] =>
+  planLinks(lab, state, found).flatMap(({ action, body }) => {
+    const { nodes = [] } = (body ?? {}) as { nodes?: { node_id: string; port_number: number }[] };
+    return action === 'create' ? [nodes.map((end) => `${end.node_id} ${end.port_number}`)] : [];
+  });
+
 test('a link that names no port leaves the ports that others name', async () => {
   const nodes = 'nodes:\n  R{1..2}: {type: vpcs}\n  SW: {type: ethernet_switch}\n';
-  const { lab, state, found } = await onServer(`${nodes}links: ["R1 -- SW", "R2:e0 -- SW:e0"]\n`);
-  const made = planLinks(lab, state, found).map(({ body }) =>
-    (body as { nodes: { node_id: string; port_number: number }[] }).nodes.map((end) => [end.node_id, end.port_number]),
-  );
-  assert.deepEqual(made, [
-    [
-      ['R2', 0],
-      ['SW', 0],
-    ],
-    [
-      ['R1', 0],
-      ['SW', 1],
-    ],
+  const both = await onServer(`${nodes}links: ["R1 -- SW", "R2:e0 -- SW:e0"]\n`);
+  assert.deepEqual(madeEnds(both), [
+    ['R2 0', 'SW 0'],
+    ['R1 0', 'SW 1'],
   ]);
+  const crossed = await onServer(`${nodes}links: ["SW -- R1:e0", "SW:0 -- R2"]\n`);
+  assert.deepEqual(madeEnds(crossed), [
+    ['SW 1', 'R1 0'],
+    ['SW 0', 'R2 0'],
+  ]);
+  const ends = [
+    { node_id: 'SW', adapter_number: 0, port_number: 0 },
+    { node_id: 'R1', adapter_number: 0, port_number: 0 },
+  ];
+  crossed.state.links.push({ link_id: 'l', nodes: ends, filters: {} } as unknown as ServerLab['links'][number]);
+  assert.deepEqual(
+    planLinks(crossed.lab, crossed.state, crossed.found).map(({ action, name }) => [action, name]),
+    [
+      ['delete', 'SW:e0 -- R1:e0'],
+      ['create', 'SW -- R1:e0'],
+      ['create', 'SW:0 -- R2'],
+    ],
+    'a link at a port that another one names is made again elsewhere',
+  );
+  for (const node of crossed.state.nodes) Object.assign(node, { ports: node.ports.slice(0, 1) });
+  assert.throws(() => planLinks(crossed.lab, crossed.state, crossed.found), {
+    name: 'Failure',
+    message: /^lab\.yaml:5:9: links "SW -- R1:e0": Node "SW" has no free port/,
+  });
 });
 
 test('a configuration that the kind of a template does not have is a mistake of the file, before anything is made', async () => {

@@ -252,7 +252,7 @@ const MISTAKES: readonly [what: string, lines: string, said: RegExp][] = [
   [
     'a file outside',
     'nodes:\n  D:\n    type: docker\n    files: {../x: a}',
-    /5:19: nodes\.D\.files\.\.\.\/x: write a path below the directory/,
+    /5:19: nodes\.D\.files\.\.\.\/x: "\.\.\/x" is not below the directory/,
   ],
   [
     'a configuration of what has none',
@@ -391,6 +391,37 @@ const MISTAKES: readonly [what: string, lines: string, said: RegExp][] = [
   ['a tab', 'nodes:\n\tPC1: {type: vpcs}', /3:1: a tab cannot indent a line in YAML; use blanks/],
   ['a bracket that is missing', 'nodes: {PC1: {type: vpcs}\nlinks: []', /lab\.yaml:3:\d+: /],
   ['an id that is none', 'id: 5', /2:5: id: expected/],
+  ...['__proto__', 'constructor', 'prototype'].map((name): (typeof MISTAKES)[number] => [
+    `a node with a name that every object has: ${name}`,
+    `nodes:\n  A: {type: vpcs}\n  ${name}: {type: vpcs}\nlinks: ["A -- ${name}"]`,
+    new RegExp(`^lab\\.yaml:4:3: nodes\\.${name}: "${name}" cannot be a name here; choose another$`),
+  ]),
+  [
+    'a file with such a name',
+    'nodes:\n  A: {type: vpcs, files: {constructor: x}}',
+    /3:27: nodes\.A\.files\.constructor: "constructor" cannot be a name here/,
+  ],
+  ['a variable with such a name', 'variables: {constructor: 1}', /2:13: variables\.constructor: "constructor" cannot/],
+  [
+    'a variable that every object has',
+    'nodes:\n  A: {type: vpcs, config: "${constructor} ${toString}"}',
+    /3:27: nodes\.A\.config: there is no variable "constructor"/,
+  ],
+  ...['../../nodes', '..', '', '/etc/hosts', 'etc//hosts', './a'].map((path): (typeof MISTAKES)[number] => [
+    `a path of a file that a variable leads out of the node's directory: "${path}"`,
+    `variables: {p: "${path}"}\nnodes:\n  PC1: {type: vpcs, files: {"\${p}": x}}`,
+    /4:37: nodes\.PC1\.files\.\$\{p\}: ".*" is not below the directory of the node; write a path such as etc\/hosts/,
+  ]),
+  [
+    'one file twice, once its variables are filled in',
+    'variables: {p: a}\nnodes:\n  PC1: {type: vpcs, files: {a: x, "${p}": y}}',
+    /4:43: nodes\.PC1\.files\.\$\{p\}: there is a file "a" already; choose another path/,
+  ],
+  [
+    'one member twice, once its variables are filled in',
+    'variables: {p: ram}\nnodes:\n  S: {type: qemu, properties: {ram: 1, "${p}": 2}}',
+    /4:6: nodes\.S: "ram" is there twice once its variables are filled in/,
+  ],
 ];
 
 for (const [what, lines, said] of MISTAKES) {
