@@ -77,10 +77,12 @@ export function filled<T>(value: T, values: Values, { typed = true }: { typed?: 
     const members = Object.entries(value).map(
       ([name, one]) => [filledText(name, values), filled(one, values, { typed })] as const,
     );
-    const names = members.map(([name]) => name);
-    const twice = names.find((name, index) => names.indexOf(name) !== index);
-    if (twice !== undefined) throw invalid(`"${twice}" is there twice once its variables are filled in`);
-    return Object.fromEntries(members) as T;
+    const named = new Map<string, unknown>();
+    for (const [name, one] of members) {
+      if (named.has(name)) throw invalid(`"${name}" is there twice once its variables are filled in`);
+      named.set(name, one);
+    }
+    return Object.fromEntries(named) as T;
   }
   return value;
 }

@@ -1,7 +1,7 @@
 // A list of captures as signals, fed by its worker.
 import { signal } from '@preact/signals';
 import { startWorker } from '../model/server/workers.ts';
-import type { CaptureState, FrameDetails, FrameRow, FromWorker, SourceAddress, ToWorker } from './messages.ts';
+import type { CaptureState, FrameDetails, FromWorker, Row, SourceAddress, ToWorker } from './messages.ts';
 import type { StreamObject } from './streams/follower.ts';
 
 export class CaptureFeed {
@@ -9,7 +9,7 @@ export class CaptureFeed {
   /** What is wrong with the filter. */
   readonly wrong = signal('');
   /** Rows by index. Those of an earlier generation stay until the new ones arrive, so that the list does not flicker. */
-  readonly rows = signal<ReadonlyMap<number, FrameRow>>(new Map());
+  readonly rows = signal<ReadonlyMap<number, Row>>(new Map());
   readonly frame = signal<FrameDetails | undefined>(undefined);
   /** The followed stream, as read so far. */
   readonly stream = signal<StreamObject | undefined>(undefined);

@@ -44,6 +44,8 @@ export interface CaptureState {
 
 /** A row of the list. */
 export interface Row {
+  /** Identifies its frame. */
+  id: number;
   number: number;
   /** Nanoseconds since the first frame. */
   time: number;
@@ -54,11 +56,6 @@ export interface Row {
   length: number;
   /** Name of its capture. */
   link: string;
-}
-
-/** A row with the identity of its frame. */
-export interface FrameRow extends Row {
-  id: number;
 }
 
 /** All details of a frame. */
@@ -86,6 +83,6 @@ export type ToWorker =
 export type FromWorker =
   | { kind: 'state'; state: CaptureState }
   | { kind: 'filter'; message: string }
-  | { kind: 'rows'; from: number; generation: number; rows: FrameRow[] }
+  | { kind: 'rows'; from: number; generation: number; rows: Row[] }
   | { kind: 'frame'; frame: FrameDetails | undefined }
   | { kind: 'stream'; stream: StreamObject | undefined };

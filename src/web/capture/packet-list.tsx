@@ -6,7 +6,7 @@ import { remembered } from '../model/browser/remembered.ts';
 import { Separator } from '../panels/separator.tsx';
 import { WORDS } from '../words.ts';
 import type { CaptureFeed } from './feed.ts';
-import type { FrameRow } from './messages.ts';
+import type { Row } from './messages.ts';
 
 const words = WORDS.capture;
 const ROW_PIXELS = 22;
@@ -166,7 +166,7 @@ function ColumnEdge({ column }: { column: Column }) {
 }
 
 interface LineProps {
-  row: FrameRow;
+  row: Row;
   columns: readonly Column[];
   top: number;
   isChosen: boolean;

@@ -59,9 +59,9 @@ export class Rows {
       const number = this.#filter ? this.#matches[place - this.#gone] : place + 1;
       const frame = number === undefined ? undefined : this.#ring.get(number);
       if (!frame) break;
+      const { id, length } = frame;
       const { source, target, protocol, info, capture: link } = this.packetOf(frame);
-      const time = this.timeOf(frame);
-      rows.push({ number: frame.number, time, source, target, protocol, info, length: frame.length, link });
+      rows.push({ id, number: frame.number, time: this.timeOf(frame), source, target, protocol, info, length, link });
     }
     return rows;
   }

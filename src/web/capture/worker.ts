@@ -182,11 +182,6 @@ function sendChosen(): void {
   tell({ kind: 'frame', frame: { id, number, time: rows.timeOf(chosen), length, bytes, layers, hasStream } });
 }
 
-function sendRows(from: number, count: number): void {
-  const shown = rows.get(from, count).map((row) => ({ ...row, id: ring.get(row.number)!.id }));
-  tell({ kind: 'rows', from, generation, rows: shown });
-}
-
 function follow(frame: Frame | undefined): void {
   follower = frame && new Follower(ring, frame);
   followed = frame;
@@ -209,5 +204,5 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
     chosen = find(data.id);
     sendChosen();
   } else if (data.kind === 'stream') follow(find(data.id));
-  else sendRows(data.from, data.count);
+  else tell({ kind: 'rows', from: data.from, generation, rows: rows.get(data.from, data.count) });
 };
