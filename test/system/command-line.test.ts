@@ -217,7 +217,7 @@ test('what cannot be done is one sentence and a code', async (t) => {
 
   await ann.fails(2, /--type dynamips\|iou\|qemu/, 'image', 'upload', file);
   await ann.say('image', 'upload', file, '--type', 'qemu', '--name', 'disk ü.img');
-  assert.match(await ann.say('image', 'list'), /\ndisk ü\.img +qemu +10 bytes +0 nodes$/);
+  assert.match(await ann.say('image', 'list'), /\ndisk ü\.img +qemu +10 bytes +0 users$/);
   const packed = await ann.run('image', 'upload', file, '--type', 'dynamips', '--name', 'ios.zip');
   assert.equal(packed.code, 0);
   assert.match(
