@@ -14,11 +14,13 @@ import { meter } from './progress.ts';
 /** The flag of commands that write a file. */
 export const REPLACES = { summary: 'replace an existing file' } as const;
 
-const STANDARD_OUTPUT = ['-', '/dev/stdout'];
+/** Written through this process's stream: `/dev/stdout` opened again would begin, and empty, the file behind `>>`. */
+export const isStandardOutput = (file: string): boolean =>
+  ['-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1'].includes(file);
 
 /** Whether the file is standard output, a device or a pipe, which is written to and never replaced. */
 export async function isStream(file: string): Promise<boolean> {
-  if (STANDARD_OUTPUT.includes(file)) return true;
+  if (isStandardOutput(file)) return true;
   const status = await stat(file).catch(() => undefined);
   return status !== undefined && !status.isFile() && !status.isDirectory();
 }
@@ -47,7 +49,7 @@ type Content = Readable & Partial<Pick<IncomingMessage, 'headers'>>;
 
 /** Writes a stream to a file, which appears when complete, or to standard output (`-`), a device or a pipe. */
 export async function save(session: Session, content: Content, file: string): Promise<void> {
-  if (STANDARD_OUTPUT.includes(file)) return pipeline(content, process.stdout, { end: false });
+  if (isStandardOutput(file)) return pipeline(content, process.stdout, { end: false });
   if (await isStream(file)) {
     const handle = await open(file, 'w').catch(throwFileFailure(file));
     return pipeline(content, handle.createWriteStream()).catch(throwFileFailure(file));
