@@ -39,13 +39,27 @@ test('a pipe is written to, a link stays one, and a file is replaced as a whole'
     ['new', true],
   );
 
+  const [chain, dangling] = [join(folder, 'below/chain'), join(folder, 'dangling')];
+  symlinkSync('chain', join(folder, 'below/first'));
+  symlinkSync('../later', chain);
+  await write('made', join(folder, 'below/first'));
+  assert.deepEqual([readFileSync(join(folder, 'later'), 'utf8'), lstatSync(chain).isSymbolicLink()], ['made', true]);
+  symlinkSync('none/file', dangling);
+  await assert.rejects(write('x', dangling), /dangling \(a link to none\/file\): there is no such file or directory/);
+  // Even root may not write this file.
+  const locked = '/sys/kernel/uevent_seqnum';
+  symlinkSync(locked, join(folder, 'locked'));
+  await assert.rejects(write('x', join(folder, 'locked')), (error: Error) =>
+    error.message.includes(`locked (a link to ${locked}): `),
+  );
+
   await write('first', file);
   await write('second', file);
   assert.equal(readFileSync(file, 'utf8'), 'second');
   await assert.rejects(mustBeFree(file, false), /exists already/);
   await assert.rejects(write('x', join(folder, 'none/file')), /none\/file: there is no such file or directory/);
   await assert.rejects(write('x', folder), { name: 'Failure' });
-  assert.deepEqual(readdirSync(folder).sort(), ['below', 'file', 'link', 'pipe']);
+  assert.deepEqual(readdirSync(folder).sort(), ['below', 'dangling', 'file', 'later', 'link', 'locked', 'pipe']);
 });
 
 test('standard output by its path is added to, has the data only, and an image that has changed fails', async (t) => {

@@ -1,6 +1,7 @@
 // Local files: downloads are stored completely or not at all; uploads are streamed.
-import { lstat, open, readFile, realpath, stat } from 'node:fs/promises';
+import { lstat, open, readFile, readlink, realpath, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -27,13 +28,23 @@ export async function isStream(file: string): Promise<boolean> {
 
 /** The path of the file that is replaced: the target of a link. @throws Failure for a link that may not be followed */
 export async function replacedFile(file: string): Promise<string> {
+  let shown = file;
   try {
-    if (!(await lstat(file).catch(ignoreMissing))?.isSymbolicLink() || !(await stat(file)).isFile()) return file;
+    if (!(await lstat(file).catch(ignoreMissing))?.isSymbolicLink()) return file;
+    const target = await readlink(file);
+    shown = `${file} (a link to ${target})`;
+    const status = await stat(file).catch(ignoreMissing);
+    if (!status) {
+      // The missing target is created, as by a shell.
+      const missing = isAbsolute(target) ? target : `${dirname(file)}/${target}`;
+      return await replacedFile(join(await realpath(dirname(missing)), basename(missing)));
+    }
+    if (!status.isFile()) return file;
     // The kernel refuses links of strangers in shared folders such as /tmp.
     await (await open(file, 'r+')).close();
     return await realpath(file);
   } catch (error) {
-    throw fileFailure(error, file);
+    throw fileFailure(error, shown);
   }
 }
 
