@@ -12,7 +12,7 @@ import { type Noun, verb } from '../frame/command.ts';
 import type { Deferred } from '../frame/ending.ts';
 import type { Session } from '../frame/session.ts';
 import { endText, findLink } from '../server/link-ends.ts';
-import { mustBeFree, REPLACES, save } from '../terminal/files.ts';
+import { isStandardOutput, mustBeFree, REPLACES, save } from '../terminal/files.ts';
 import { secondsOf } from '../terminal/seconds.ts';
 import { wiring } from './link.ts';
 
@@ -39,13 +39,13 @@ function bodyOf({ filter, format = 'pcap' }: CaptureFlags): v.InferInput<typeof 
 
 /** The output; frames are written as they come, so that others can read the file meanwhile. */
 async function target(file: string): Promise<Writable> {
-  if (file === '-') return process.stdout;
+  if (isStandardOutput(file)) return process.stdout;
   return (await open(file, 'w').catch(throwFileFailure(file))).createWriteStream();
 }
 
 /** @throws WrongUsage where a terminal would be shown frames */
 function refuseTerminal(to: string): void {
-  if (to !== '-' || !process.stdout.isTTY) return;
+  if (!isStandardOutput(to) || !process.stdout.isTTY) return;
   throw new WrongUsage(
     'A terminal cannot show frames: write them to a file with --to FILE, or pipe them to tshark -r -.',
   );
@@ -58,7 +58,7 @@ async function merge(session: Session, wanted: readonly string[], flags: Capture
     throw new WrongUsage('--merge reads existing captures: leave out --filter, --format and --seconds.');
   refuseTerminal(to);
   const { nodes, links, path } = await wiring(session);
-  if (to !== '-') await mustBeFree(to, flags.force === true);
+  await mustBeFree(to, flags.force === true);
   const ids = wanted.map((word) => findLink(nodes, links, word).link_id);
   const query = ids.length === 0 ? '' : `?links=${ids.join(',')}`;
   await save(session, await session.api.stream(`${path.replace(/\/links$/, '')}/merged-captures${query}`), to);
@@ -78,7 +78,7 @@ async function run(session: Session, words: readonly string[], flags: CaptureFla
   if (link.capturing && Object.keys(body).length > 0) {
     throw conflict('The link already has a capture: leave out --filter and --format to read it.');
   }
-  if (to !== '-') await mustBeFree(to, flags.force === true);
+  await mustBeFree(to, flags.force === true);
   const place = `${path}/${link.link_id}`;
   const stop = (): Promise<void> => session.api.post(`${place}/stop_capture`);
   // Registered before the start, so that an interrupt at this moment leaves no capture behind.

@@ -11,11 +11,11 @@ import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
 import { encodedName } from '../server/encoded-path.ts';
 import { findNamed } from '../server/find.ts';
-import { receiveImage } from '../server/image-download.ts';
+import { passImage, receiveImage } from '../server/image-download.ts';
 import { sendImage } from '../server/image-upload.ts';
 import { counted } from '../terminal/counted.ts';
 import { inBytes } from '../terminal/figures.ts';
-import { isStream, mustBeFree, REPLACES, replacedFile, save } from '../terminal/files.ts';
+import { isStandardOutput, isStream, mustBeFree, REPLACES, replacedFile, save } from '../terminal/files.ts';
 
 const COMPUTE = { compute: { value: 'ID', summary: 'the host of the images (local)' } } as const;
 const OF_TYPE = { type: { value: 'TYPE', summary: 'the type, if several have an image of this name' } } as const;
@@ -147,10 +147,11 @@ export const image: Noun = {
       run: async (session, [wanted], { to, force, ...flags }) => {
         const { filename, path, md5sum: md5, filesize: size } = await imageNamed(session, wanted, flags);
         const file = to ?? basename(filename);
-        if (file !== '-') await mustBeFree(file, force === true);
-        if (!md5 || (await isStream(file))) await save(session, await session.api.stream(path), file);
+        await mustBeFree(file, force === true);
+        if (!md5) await save(session, await session.api.stream(path), file);
+        else if (await isStream(file)) await passImage(session, { path, file, md5 });
         else await receiveImage(session, { path, file: await replacedFile(file), md5, size });
-        if (file !== '-') session.tell(`Image "${filename}" is in ${file}`, file, { file });
+        if (!isStandardOutput(file)) session.tell(`Image "${filename}" is in ${file}`, file, { file });
       },
     }),
     verb({

@@ -15,7 +15,7 @@ import type { OutsideFlag } from '../labfile/read.ts';
 import { labSettings, SET, settingsBody } from '../server/settings.ts';
 import { NUMBER, nameTaken } from '../server/taken-names.ts';
 import { counted } from '../terminal/counted.ts';
-import { fileBody, mustBeFree, REPLACES, save } from '../terminal/files.ts';
+import { fileBody, isStandardOutput, mustBeFree, REPLACES, save } from '../terminal/files.ts';
 import { layoutVerb } from './lab-layout.ts';
 import { notesVerb } from './lab-notes.ts';
 import { share } from './share.ts';
@@ -140,13 +140,13 @@ export function exportVerb(name: string): Verb {
         throw new WrongUsage('--yaml writes a text without images or snapshots: leave out --images and --snapshots.');
       const lab = await session.labNamed(wanted);
       const file = to ?? (yaml ? '-' : `${lab.name.replaceAll(/[/\0]/g, '_')}${EXTENSION}`);
-      if (file !== '-') await mustBeFree(file, force === true);
+      await mustBeFree(file, force === true);
       const query = `include_images=${images ? 'yes' : 'no'}&include_snapshots=${snapshots ? 'yes' : 'no'}`;
       const content = yaml
         ? Readable.from([await labAsText(session, lab, { consoles })])
         : await session.api.stream(`${pathOf(lab)}/export?${query}`);
       await save(session, content, file);
-      if (file !== '-') session.tell(`Lab "${lab.name}" is in ${file}`, file, { file });
+      if (!isStandardOutput(file)) session.tell(`Lab "${lab.name}" is in ${file}`, file, { file });
     },
   });
 }
@@ -295,7 +295,7 @@ export const lab: Noun = {
       },
       run: async (session, _words, { to = '-', force }) => {
         const { labSchemaText } = await import('../labfile/json-schema.ts');
-        if (to !== '-') await mustBeFree(to, force === true);
+        await mustBeFree(to, force === true);
         await save(session, Readable.from([labSchemaText()]), to);
       },
     }),

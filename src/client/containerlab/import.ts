@@ -16,7 +16,7 @@ import { literal } from '../labfile/substitution.ts';
 import { yamlText } from '../labfile/yaml-text.ts';
 import { pairOf } from '../server/settings.ts';
 import { counted, namesInWords } from '../terminal/counted.ts';
-import { mustBeFree, save } from '../terminal/files.ts';
+import { isStandardOutput, mustBeFree, save } from '../terminal/files.ts';
 import { type BindSource, MOST_FILES, NodeDefinition } from './container.ts';
 import { convertTopology, type Templates } from './convert.ts';
 import { readTopology, type TopologyContent } from './file.ts';
@@ -113,9 +113,9 @@ export async function importContainerlab(
 ): Promise<void> {
   const topology = readTopology(await textOf(file), file, session.variables);
   const netem = shown === undefined ? new Map() : shownNetem(await textOf(shown), shown);
-  if (to !== '-') await mustBeFree(to, force === true);
+  await mustBeFree(to, force === true);
   const binds = bindSource(file, {
-    target: to === '-' ? file : to,
+    target: isStandardOutput(to) ? file : to,
     lab: topology.content.name,
     outside: flags['allow-outside'] === true,
   });

@@ -1,6 +1,6 @@
 // Carries out a plan: one request per change, which the server does completely or not at all.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure, messageOf } from '../../failures.ts';
+import { Failure, ignoreNotFound, messageOf } from '../../failures.ts';
 import { runs } from '../commands/node.ts';
 import type { Deferred } from '../frame/ending.ts';
 import type { Session } from '../frame/session.ts';
@@ -97,9 +97,10 @@ async function oneRound(session: Session, wanted: WantedLab, plan: Plan, round: 
       const node = plan.state?.nodes.find(({ node_id }) => node_id === id);
       if (!node || !runs(node)) continue;
       // Also when the command is interrupted.
-      const start = session.ending.defer(async () => void (await session.api.post(`${nodePath(plan.lab!, id)}/start`)));
-      starts.push({ name: node.name, start });
-      await session.api.post(`${nodePath(plan.lab!, id)}/stop`);
+      const path = nodePath(plan.lab!, id);
+      const start = session.ending.defer(async () => void (await switchNode(session, path, 'start')));
+      if (await switchNode(session, path, 'stop')) starts.push({ name: node.name, start });
+      else start.cancel();
     }
     done = await makeChanges(session, wanted, plan, round);
   } catch (error) {
@@ -117,6 +118,19 @@ async function oneRound(session: Session, wanted: WantedLab, plan: Plan, round: 
   if (!(first instanceof Failure) || stopped.length === 0) throw first;
   const message = `${first.message.replace(/\.$/, '')}; these nodes are stopped: ${stopped.toReversed().join(', ')}`;
   throw new Failure(first.code, message, { cause: first });
+}
+
+/** False when another client has deleted the node. @throws Failure */
+async function switchNode({ api }: Session, path: string, action: 'start' | 'stop'): Promise<boolean> {
+  try {
+    await api.post(`${path}/${action}`);
+    return true;
+  } catch (error) {
+    ignoreNotFound(error);
+    // A host that has lost the node answers the same, but the server still has it.
+    if (await api.get(path).then(() => true, ignoreNotFound)) throw error;
+    return false;
+  }
 }
 
 async function makeChanges(

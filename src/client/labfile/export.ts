@@ -15,6 +15,7 @@ import { SCHEMA_FILE, schemaHint } from './json-schema.ts';
 import { isWhole } from './plan-links.ts';
 import type { LabText, LinkText, NodeText } from './schema.ts';
 import {
+  hasLabFile,
   KEPT_CHECKS,
   labPath,
   NOTES,
@@ -191,7 +192,7 @@ async function leftOut(api: Api, { object, nodes, links }: ServerLab, omitted: r
   const [keeping, spaced] = [nodes.filter(keepsFiles), nodes.filter(({ name }) => name.includes(' '))];
   const half = links.length - links.filter(isWhole).length;
   const unnameable = nodes.filter(({ name }) => hasRange(name) || isReserved(name));
-  const notes = await readLabFile(api, object, NOTES);
+  const notes = await hasLabFile(api, object, NOTES);
   return [
     ...(keeping.length > 0
       ? [`Disks and other files of nodes are not in it (${named(keeping)}): an archive has them, labwired export LAB.`]

@@ -8,7 +8,7 @@ import type { TopologyNode } from '../../api/topology.ts';
 import type { Label, NodeType } from '../../api/vocabulary.ts';
 import type { DrawingRecord } from '../../controller/drawings/drawing.ts';
 import type { LinkImpairments } from '../../controller/links/impairments.ts';
-import { ignoreNotFound } from '../../failures.ts';
+import { Failure, ignoreNotFound } from '../../failures.ts';
 import type { Session } from '../frame/session.ts';
 import type { Api } from '../server/api.ts';
 import { encodedPath } from '../server/encoded-path.ts';
@@ -124,4 +124,15 @@ export async function readLabFile(
   file: string,
 ): Promise<string | undefined> {
   return api.stream(labFilePath(lab, file)).then(text).catch(ignoreNotFound);
+}
+
+/** Whether there is such a file with content, also one that the server refuses to read: a folder, or a link out of the lab's folder. */
+export async function hasLabFile(api: Api, lab: Pick<ProjectObject, 'project_id'>, file: string): Promise<boolean> {
+  try {
+    for await (const _piece of await api.stream(labFilePath(lab, file))) return true;
+    return false;
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'conflict') return true;
+    return ignoreNotFound(error) ?? false;
+  }
 }

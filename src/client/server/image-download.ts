@@ -3,10 +3,12 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { conflict, unavailable } from '../../failures.ts';
+import { Readable } from 'node:stream';
+import { conflict, type Failure, unavailable } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import type { Session } from '../frame/session.ts';
 import { inBytes } from '../terminal/figures.ts';
+import { save } from '../terminal/files.ts';
 import { meter } from '../terminal/progress.ts';
 
 const GOES_ON = 'the same command goes on there';
@@ -45,7 +47,7 @@ export async function receiveImage(session: Session, { path, file, md5, size }: 
       return;
     }
     await unlink(part);
-    throw conflict(`${file}: the image changed during the download: repeat the command.`);
+    throw changed(file);
   } catch (error) {
     if (!(error instanceof BrokenOff)) throw fileFailure(error, part);
     throw unavailable(`${error.message}${goOn()}`, { cause: error });
@@ -53,6 +55,25 @@ export async function receiveImage(session: Session, { path, file, md5, size }: 
     told.cancel();
     await tidyUp();
   }
+}
+
+const changed = (file: string): Failure =>
+  conflict(`${file}: the image changed during the download: repeat the command.`);
+
+/** Writes an image to a device or a pipe. @throws Failure after the last byte when the checksum is another */
+export async function passImage(session: Session, { path, file, md5 }: Omit<WantedImage, 'size'>): Promise<void> {
+  const hash = createHash('md5');
+  const answer = await session.api.stream(path);
+  const passing = Readable.from(
+    (async function* () {
+      for await (const piece of answer) {
+        hash.update(piece as Buffer);
+        yield piece;
+      }
+    })(),
+  );
+  await save(session, passing, file);
+  if (hash.digest('hex') !== md5) throw changed(file);
 }
 
 /** The connection has ended too early. */

@@ -1,6 +1,7 @@
 // Local files: downloads are stored completely or not at all; uploads are streamed.
-import { lstat, open, readFile, realpath, stat } from 'node:fs/promises';
+import { lstat, open, readFile, readlink, realpath, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -14,24 +15,36 @@ import { meter } from './progress.ts';
 /** The flag of commands that write a file. */
 export const REPLACES = { summary: 'replace an existing file' } as const;
 
-const STANDARD_OUTPUT = ['-', '/dev/stdout'];
+/** Written through this process's stream: `/dev/stdout` opened again would begin, and empty, the file behind `>>`. */
+export const isStandardOutput = (file: string): boolean =>
+  ['-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1'].includes(file);
 
 /** Whether the file is standard output, a device or a pipe, which is written to and never replaced. */
 export async function isStream(file: string): Promise<boolean> {
-  if (STANDARD_OUTPUT.includes(file)) return true;
+  if (isStandardOutput(file)) return true;
   const status = await stat(file).catch(() => undefined);
   return status !== undefined && !status.isFile() && !status.isDirectory();
 }
 
 /** The path of the file that is replaced: the target of a link. @throws Failure for a link that may not be followed */
 export async function replacedFile(file: string): Promise<string> {
+  let shown = file;
   try {
-    if (!(await lstat(file).catch(ignoreMissing))?.isSymbolicLink() || !(await stat(file)).isFile()) return file;
+    if (!(await lstat(file).catch(ignoreMissing))?.isSymbolicLink()) return file;
+    const target = await readlink(file);
+    shown = `${file} (a link to ${target})`;
+    const status = await stat(file).catch(ignoreMissing);
+    if (!status) {
+      // The missing target is created, as by a shell.
+      const missing = isAbsolute(target) ? target : `${dirname(file)}/${target}`;
+      return await replacedFile(join(await realpath(dirname(missing)), basename(missing)));
+    }
+    if (!status.isFile()) return file;
     // The kernel refuses links of strangers in shared folders such as /tmp.
     await (await open(file, 'r+')).close();
     return await realpath(file);
   } catch (error) {
-    throw fileFailure(error, file);
+    throw fileFailure(error, shown);
   }
 }
 
@@ -47,7 +60,7 @@ type Content = Readable & Partial<Pick<IncomingMessage, 'headers'>>;
 
 /** Writes a stream to a file, which appears when complete, or to standard output (`-`), a device or a pipe. */
 export async function save(session: Session, content: Content, file: string): Promise<void> {
-  if (STANDARD_OUTPUT.includes(file)) return pipeline(content, process.stdout, { end: false });
+  if (isStandardOutput(file)) return pipeline(content, process.stdout, { end: false });
   if (await isStream(file)) {
     const handle = await open(file, 'w').catch(throwFileFailure(file));
     return pipeline(content, handle.createWriteStream()).catch(throwFileFailure(file));

@@ -91,3 +91,39 @@ test('a restart that the end of the connection breaks off names the nodes that a
     message: /cannot be reached: .*[^.]; these nodes are stopped: PC1, PC2$/,
   });
 });
+
+test('a node that another client deletes before its restart is created again, and one that cannot be stopped is not called stopped', async (t) => {
+  const made = await bench(t);
+  await made.apply('name: x\nnodes:\n  PC{1..2}: {type: vpcs}\n');
+  const [lab] = (await made.server.call('GET', '/v2/projects')).json as unknown as { project_id: string }[];
+  const nodes = `/v2/projects/${lab!.project_id}/nodes`;
+  await made.server.call('POST', `${nodes}/start`);
+  let stops = 0;
+  let deleted = '';
+  // PC1 before it is stopped, PC2 before it is started.
+  made.before = (_method, path) => {
+    const [node, action] = path.split(/\/(?=\w+$)/) as [string, string];
+    if ((action !== 'stop' || stops++ > 0) && (action !== 'start' || deleted === 'all')) return undefined;
+    deleted = action === 'stop' ? 'first' : 'all';
+    return made.server.expect(204, 'DELETE', node);
+  };
+  const outcome = await made.apply('name: x\nnodes:\n  PC{1..2}: {type: vpcs, console: {type: none}}\n');
+  const statuses = async () =>
+    ((await made.server.call('GET', nodes)).json as unknown as { name: string; status: string }[])
+      .map(({ name, status }) => `${name} ${status}`)
+      .sort();
+  assert.deepEqual([outcome.plan.changes, await statuses()], [[], ['PC1 stopped', 'PC2 stopped']]);
+
+  await made.server.call('POST', `${nodes}/start`);
+  stops = 0;
+  made.before = (_method, path) => {
+    if (!path.endsWith('/stop') || stops++ === 0) return undefined;
+    made.passing.close();
+    made.passing.closeAllConnections();
+    return once(made.passing, 'close');
+  };
+  await assert.rejects(made.apply('name: x\nnodes:\n  PC{1..2}: {type: vpcs, console: {type: telnet}}\n'), {
+    name: 'Failure',
+    message: /; these nodes are stopped: PC\d$/,
+  });
+});

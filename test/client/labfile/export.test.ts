@@ -1,5 +1,7 @@
 // What a lab has that its text cannot have is said, and not damaged.
 import assert from 'node:assert/strict';
+import { lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { exportText } from '../../../src/client/labfile/export.ts';
 import { readLabState } from '../../../src/client/labfile/state.ts';
@@ -29,4 +31,12 @@ test('notes, files that are no text, and names that mean something else are name
     'A lab file cannot have the names of some nodes (R{1..3}, constructor): rename these nodes.',
   ]);
   assert.doesNotMatch(text, /pcname B/);
+
+  const notes = join(project.path as string, 'README.txt');
+  for (const make of [() => mkdirSync(notes), () => symlinkSync(server.state, notes), () => writeFileSync(notes, '')]) {
+    rmSync(notes, { recursive: true });
+    make();
+    const isNamed = (await exported()).leftOut.some((sentence) => sentence.startsWith('The notes'));
+    assert.equal(isNamed, !lstatSync(notes).isFile(), String(make));
+  }
 });
