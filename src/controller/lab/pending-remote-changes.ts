@@ -38,6 +38,8 @@ export class PendingRemoteChanges {
   readonly #objects: RemoteObjects;
   /** Objects of pending changes, which clean up after themselves. */
   readonly #busy = new Map<string, RemoteObject>();
+  /** What was to be done about such an object meanwhile; done if its change ends without a known outcome. */
+  readonly #postponed = new Map<string, () => Promise<void>>();
 
   constructor(objects: RemoteObjects) {
     this.#objects = objects;
@@ -72,7 +74,12 @@ export class PendingRemoteChanges {
       failed: async (error) => {
         if (error instanceof ComputeRefusal) await settle();
       },
-      [Symbol.dispose]: () => void this.#busy.delete(key),
+      [Symbol.dispose]: () => {
+        this.#busy.delete(key);
+        const postponed = this.#postponed.get(key);
+        this.#postponed.delete(key);
+        void postponed?.().catch(warnOfRest);
+      },
     };
   }
 
@@ -100,6 +107,7 @@ export class PendingRemoteChanges {
   }
 
   async #settle(object: RemoteObject): Promise<void> {
+    this.#postponed.delete(keyOf(object));
     await this.#objects.settle(object).catch((error: unknown) => {
       log.debug('cannot finish a pending change of a compute; it is tried again later', {
         ...object,
@@ -170,15 +178,18 @@ export class PendingRemoteChanges {
     work: (object: RemoteObject) => Promise<void>,
   ): Promise<void> {
     try {
-      for (const object of await this.#left(isMeant)) {
-        await work(object).catch((error: unknown) => {
-          // A compute that is gone ends the work; a rejection concerns this entry alone.
-          if (!(error instanceof ComputeRefusal)) throw error;
-          log.warn('remote changes: the compute rejects a removal', { ...object, reason: error.message });
-        });
+      for (const object of (await this.#objects.list()).filter(isMeant)) {
+        const look = (): Promise<void> =>
+          work(object).catch((error: unknown) => {
+            // A compute that is gone ends the work; a rejection concerns this entry alone.
+            if (!(error instanceof ComputeRefusal)) throw error;
+            log.warn('remote changes: the compute rejects a removal', { ...object, reason: error.message });
+          });
+        if (this.#busy.has(keyOf(object))) this.#postponed.set(keyOf(object), look);
+        else await look();
       }
     } catch (error) {
-      log.warn('what may be left on a compute cannot be looked after for now', { reason: messageOf(error) });
+      warnOfRest(error);
     }
   }
 
@@ -223,6 +234,10 @@ export class PendingRemoteChanges {
     });
     await this.#settle(object);
   }
+}
+
+function warnOfRest(error: unknown): void {
+  log.warn('what may be left on a compute cannot be looked after for now', { reason: messageOf(error) });
 }
 
 /** Removes the folders of a node from a project's directory. */
