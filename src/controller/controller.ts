@@ -154,6 +154,7 @@ export class Controller {
   readonly #checkpoints: Checkpoints;
   readonly #runningNodes: RunningNodes;
   readonly #dueStarts: DueStarts;
+  readonly #draining: Draining;
   readonly #nodes: Nodes;
   readonly #appliances: ApplianceVerbs;
   readonly #load = new LoadMeter();
@@ -302,6 +303,7 @@ export class Controller {
     this.#dueStarts = due;
     const relocations = new Relocations({ computes, nodes: this.#nodes, placement, due });
     const draining = new Draining({ computes, projects, relocations, role: () => this.cluster });
+    this.#draining = draining;
     this.fencing = new Fencing({
       computes,
       failoverMs: config.Cluster.failover_seconds * 1_000,
@@ -544,9 +546,16 @@ export class Controller {
     this.announcer.controller.close('The server is stopping.');
     this.announcer.project.close('The server is stopping.');
     this.#checkpoints.stop();
-    this.#dueStarts.stop();
+    const ended = Promise.withResolvers<void>();
     // A compute that hangs must not keep other labs from being written.
-    const impatient = setTimeout(() => this.computes.stop(), PATIENCE_MS);
+    const impatient = setTimeout(() => {
+      this.#dueStarts.stop();
+      this.computes.stop();
+      ended.resolve();
+    }, PATIENCE_MS);
+    // A node that is being moved arrives, and is started again, before its lab is written.
+    await Promise.race([this.#draining.stop(), ended.promise]);
+    this.#dueStarts.stop();
     await this.#projects.stop({ keepNodes });
     await this.keptEvents?.settled();
     clearTimeout(impatient);

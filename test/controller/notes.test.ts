@@ -21,6 +21,15 @@ test('notes are the README.txt of a lab, open or closed; a copy has them, too', 
   const { mtime, ...rest } = event;
   assert.deepEqual([action, rest], ['file.updated', { project_id: id, path: 'README.txt', size: 2 }]);
   assert.ok(Math.abs(mtime - Date.now() / 1000) < 60, String(mtime));
+  // As clients of the release write them.
+  const upload = (name: string) =>
+    server.request(`/v2/projects/${id}/files/${name}`, { method: 'POST', body: 'Task 2' });
+  for (const name of ['other.txt', 'README.txt']) assert.equal((await upload(name)).status, 201);
+  await until(() => told.length > 1, 'the event of the upload');
+  assert.deepEqual(
+    [told.length, told[1]?.action, told[1]?.event.path, told[1]?.event.size],
+    [2, 'file.updated', 'README.txt', 6],
+  );
   await server.expect(204, 'POST', `/v2/projects/${id}/close`);
   await writeFile(file, 'Written by a client of the release');
   assert.deepEqual(await server.expect(200, 'GET', notes), { text: 'Written by a client of the release' });

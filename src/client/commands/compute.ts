@@ -1,5 +1,6 @@
 // `labwired compute`: the hosts on which nodes run.
 
+import { randomUUID } from 'node:crypto';
 import type { ComputeObject, Drained } from '../../api/objects.ts';
 import type { ComputeCreate, ComputeUpdate } from '../../api/routes/computes.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
@@ -86,6 +87,21 @@ async function update(session: Session, wanted: string, flags: UpdateFlags): Pro
   return session.api.request('PUT', pathOf(found), body) as Promise<ComputeObject>;
 }
 
+/** An interrupt cancels it: the server would go on without this client. */
+async function drain(session: Session, host: ComputeObject, restarts: boolean): Promise<Drained> {
+  const id = randomUUID();
+  const cancelling = session.ending.defer(async () => {
+    await session.api.delete(`/v2/operations/${id}`);
+    session.remark('Cancelled: the drain ends after the node that is being moved.');
+  });
+  try {
+    const path = `${pathOf(host)}/drain${restarts ? '?running=restart' : ''}`;
+    return await session.api.post<Drained>(path, {}, { 'X-Operation-Id': id });
+  } finally {
+    cancelling.cancel();
+  }
+}
+
 export const compute: Noun = {
   name: 'compute',
   summary: 'hosts of nodes',
@@ -141,7 +157,7 @@ export const compute: Noun = {
       flags: { restart: { summary: 'also running nodes: they are stopped, moved and started again' } },
       run: async (session, [wanted], { restart }) => {
         const found = await computeNamed(session, wanted);
-        const drained = await session.api.post<Drained>(`${pathOf(found)}/drain${restart ? '?running=restart' : ''}`);
+        const drained = await drain(session, found, restart === true);
         const { moved, left } = drained;
         if (left.length > 0) process.exitCode = 1;
         const stay = left.length > 0 ? `; ${counted(left.length, 'node')} left there` : '';

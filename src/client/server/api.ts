@@ -77,8 +77,8 @@ export class Api {
     return this.request('GET', path) as Promise<T>;
   }
 
-  post<T>(path: string, body: object = {}): Promise<T> {
-    return this.request('POST', path, body) as Promise<T>;
+  post<T>(path: string, body: object = {}, headers: Sent['headers'] = {}): Promise<T> {
+    return this.request('POST', path, body, headers) as Promise<T>;
   }
 
   async delete(path: string): Promise<void> {
@@ -89,10 +89,10 @@ export class Api {
    * The parsed response; undefined if empty.
    * @throws Failure with advice for the user
    */
-  async request(method: Method, path: string, body?: object): Promise<unknown> {
+  async request(method: Method, path: string, body?: object, headers: Sent['headers'] = {}): Promise<unknown> {
     const sent = body && { content: JSON.stringify(body), type: 'application/json' };
     const limit = method === 'GET' ? READ_MS : undefined;
-    return this.#parsed(await this.#answer(method, path, { body: sent, limit }));
+    return this.#parsed(await this.#answer(method, path, { body: sent, headers, limit }));
   }
 
   /** The response body, which may be endless; destroying it ends the request. */

@@ -66,10 +66,10 @@ export function placementRoutes(parts: PlacementRouteParts): Route[] {
 
     route('GET /v2/cluster', ({ client: { identity } }) => cluster(identity)),
 
-    // Goes on when its client leaves, and can be cancelled as an operation.
+    // Goes on when its client leaves. Its operation, another drain or an undrain of the host ends it.
     route('POST /v2/computes/{compute_id}/drain', async ({ params: { compute_id: id }, query, headers }) =>
       operations.run({ kind: 'drain', name: computes.host(id).name, id: operationId(headers) }, (operation) =>
-        draining.drain(id, restartsNodes(query), operation.signal),
+        draining.drain(id, restartsNodes(query), operation),
       ),
     ),
 

@@ -18,7 +18,7 @@ import { isAbout, type Journals } from '../lab/journals.ts';
 import type { LabWriter } from '../lab/lab-writer.ts';
 import type { Project } from '../lab/project.ts';
 import type { Symbols } from '../symbols/symbols.ts';
-import { readNotes, writeNotes } from './notes.ts';
+import { NOTES_FILE, notesFile, readNotes, writeNotes } from './notes.ts';
 import type { Projects } from './projects.ts';
 import { changedAt } from './scan.ts';
 import { thumbnailOf } from './thumbnail.ts';
@@ -53,6 +53,16 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
     gathers: true,
     left: () => projects.listenerLeft(project),
   });
+
+  /** Announces notes: no compute watches the directory of a lab without nodes on this host. */
+  const writing = async (project: Project, path: string, write: () => Promise<void>): Promise<void> => {
+    const file = await projects.whileOwning(project, async () => {
+      await write();
+      // The write counts, even if the file is gone already.
+      return path === NOTES_FILE ? notesFile(project.record.path).catch(() => undefined) : undefined;
+    });
+    if (file) announcer.project.emit('file.updated', { project_id: project.id, ...file }, project.id);
+  };
 
   /** Selects all entries of a lab's journal, or those about a node. */
   const wantedEntries = async (id: string, nodeId: string | undefined): Promise<(entry: JournalEntry) => boolean> => {
@@ -143,9 +153,7 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
 
     route('PUT /v2/projects/{project_id}/notes', async ({ params, body }) => {
       const project = await projects.settled(params.project_id);
-      const file = await projects.whileOwning(project, () => writeNotes(project.record.path, body));
-      // No compute watches the directory of a lab without nodes on this host.
-      announcer.project.emit('file.updated', { project_id: project.id, ...file }, project.id);
+      await writing(project, NOTES_FILE, () => writeNotes(project.record.path, body));
     }),
 
     route('GET /v2/projects/{project_id}/journal', async ({ params, query }) => {
@@ -184,7 +192,7 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
     route('POST /v2/projects/{project_id}/files/{path:.+}', async ({ params, stream, signal }) => {
       const project = await projects.settled(params.project_id);
       const { path } = project.record;
-      await projects.whileOwning(project, () =>
+      await writing(project, params.path, () =>
         uploadFile(path, params.path, { content: stream, signal, createParents: false }),
       );
     }),
