@@ -46,7 +46,7 @@ test('an image that another host has arrives once, goes on after a cut, and list
   const sorted = listed.map(({ filename, computes, md5sum }) => [filename, computes?.toSorted(), md5sum]);
   assert.deepEqual(sorted, [['only.img', ['local', compute_id].toSorted(), md5]]);
   const shown = run(...hosts.controller.inside, ...executable(), 'image', 'list', '--server', a.url);
-  assert.match(shown, /^only\.img +qemu +256\.0 MiB +\S+, \S+ +3 nodes$/m);
+  assert.match(shown, /^only\.img +qemu +256\.0 MiB +\S+, \S+ +3 users$/m);
 
   // An image of a node on b alone is copied before it is needed, so that the node can run elsewhere.
   writeFileSync(join(b.state, 'images/QEMU/second.img'), content.subarray(0, MIB));
