@@ -282,6 +282,7 @@ test('an image is kept for snapshots, for deleted nodes that can be restored, an
   };
   const refused = async (message: RegExp): Promise<void> => {
     assert.equal((await server.request('/v3/images/prune', { method: 'DELETE' })).status, 204);
+    assert.ok((await readdir(folder)).includes('base.qcow2'), 'prune keeps it');
     const answer = await server.call('DELETE', image);
     assert.equal(answer.status, 409, JSON.stringify(answer.json));
     assert.match(answer.json.message, message);
