@@ -321,3 +321,38 @@ test('an image is kept for snapshots, for deleted nodes that can be restored, an
   await writeFile(join(project.path, project.filename), '{');
   await refused(/the lab "lab" may use base\.qcow2, because it cannot be read/);
 });
+
+test('images are kept while the disk of a lab is missing, also from the start, until a reload forgets the lab', async (t) => {
+  const server = await LabServer.start(t);
+  const disk = join(server.state, 'disk');
+  const path = join(disk, 'lab');
+  const project = await server.project('Elsewhere', { path });
+  await server.expect(204, 'POST', `/v2/projects/${project.project_id}/close`);
+  const image = '/v2/compute/qemu/images/base.qcow2';
+  const sent = { method: 'POST', body: new Uint8Array(64).fill(7) };
+  assert.equal((await server.request(image, sent)).status, 204);
+  await server.stop();
+  await rename(disk, `${disk}.away`);
+  await server.start();
+  assert.deepEqual(await server.expect(200, 'GET', '/v2/projects'), []);
+  const kept = async (): Promise<void> => {
+    await server.expect(204, 'DELETE', '/v3/images/prune');
+    const refused = await server.expect(409, 'DELETE', '/v2/computes/local/qemu/images/base.qcow2');
+    assert.match(refused.message, /the lab "Elsewhere" .*lab\/Elsewhere\.gns3 is missing/);
+    assert.equal((await server.request(image)).status, 200);
+  };
+  await kept();
+  // Mounted late, the lab is back.
+  await rename(`${disk}.away`, disk);
+  await server.expect(200, 'POST', '/v2/reload');
+  await until(async () => (await server.expect(200, 'GET', '/v2/projects')).length === 1, 'the lab');
+  await server.stop();
+  await rename(disk, `${disk}.away`);
+  await server.start();
+  await kept();
+  await server.expect(200, 'POST', '/v2/reload');
+  await until(
+    async () => (await server.call('DELETE', '/v2/computes/local/qemu/images/base.qcow2')).status === 204,
+    'the deletion',
+  );
+});

@@ -8,6 +8,7 @@ import { AUTO_ID } from '../../api/placement.ts';
 import { conflict, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
+import type { ProjectRecord } from '../../store/projects.ts';
 import type { Project } from '../lab/project.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Projects } from './projects.ts';
@@ -56,6 +57,8 @@ export class ImageUsers {
       const named = { compute: compute ?? 'local', images: imagesIn(String(type), template) };
       add(named, { kind: 'template', name: String(name) });
     }
+    for (const record of await this.#options.projects.missing())
+      uses.unknown.push({ name: record.name, reason: missing(record) });
     await eachOf(this.#options.projects.list(), AT_ONCE, async (project) => {
       const { name: project_name, project_id } = project.record;
       try {
@@ -96,11 +99,14 @@ export class ImageUsers {
 
   async #nodesOf(project: Project): Promise<readonly Naming[]> {
     await project.settled();
-    if (!(await hasFile(project.record)))
-      throw conflict(`${join(project.record.path, project.record.filename)} is missing or cannot be read`);
+    if (!(await hasFile(project.record))) throw conflict(missing(project.record));
     if (project.isOpen) return [...project.nodes.values()].map(({ record }) => record);
     return this.#options.projects.stored(project, 'nodes');
   }
+}
+
+function missing({ path, filename }: ProjectRecord): string {
+  return `${join(path, filename)} is missing or cannot be read`;
 }
 
 /** The users of a compute's images, as far as they are known. */
@@ -131,7 +137,7 @@ export class ImageUses {
     const [lab] = this.unknown;
     if (lab === undefined) return;
     throw conflict(
-      `${member}: the lab "${lab.name}" may use ${filename}, because it cannot be read: ${lab.reason}. Make it readable, or delete it first.`,
+      `${member}: the lab "${lab.name}" may use ${filename}, because it cannot be read: ${lab.reason}. Make it readable, or delete it first; POST /v2/reload forgets a lab whose folder is gone.`,
     );
   }
 }
