@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { conflict } from '../../src/failures.ts';
+import { ArchiveReader } from '../../src/store/archive/reader.ts';
 import type { Body } from '../body.ts';
 import { disk, noQemu, SMALL } from '../compute/qemu-support.ts';
 import { type Answer, LabServer, until } from './lab-server.ts';
@@ -307,13 +309,6 @@ test('an image is kept for snapshots, for deleted nodes that can be restored, an
   assert.deepEqual(await users(), [['snapshot', 'then', id]]);
   await refused(/the snapshot "then" of the project "lab"/);
 
-  const [archive] = await readdir(join(project.path, 'snapshots'));
-  const damaged = join(project.path, 'snapshots', archive!);
-  const whole = await readFile(damaged);
-  await writeFile(damaged, 'damaged');
-  await refused(/the lab "lab" may use base\.qcow2, because it cannot be read: its snapshot "then"/);
-  await writeFile(damaged, whole);
-
   // As on a disk that is not mounted.
   await rename(project.path, `${project.path}.away`);
   await refused(/the lab "lab" may use base\.qcow2, because it cannot be read/);
@@ -355,4 +350,34 @@ test('images are kept while the disk of a lab is missing, also from the start, u
     async () => (await server.call('DELETE', '/v2/computes/local/qemu/images/base.qcow2')).status === 204,
     'the deletion',
   );
+});
+
+test('a snapshot is read once for its images; one that cannot be restored uses none', async (t) => {
+  const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
+  const image = '/v2/computes/local/qemu/images/base.qcow2';
+  const sent = { method: 'POST', body: new Uint8Array(64).fill(7) };
+  assert.equal((await server.request('/v2/compute/qemu/images/base.qcow2', sent)).status, 204);
+  for (const name of ['one', 'two']) await server.expect(201, 'POST', `${path}/snapshots`, { name });
+  const damaged = 'snapshots/a_010125_000000.gns3project';
+  assert.equal((await server.request(`${path}/files/${damaged}`, { method: 'POST', body: 'no archive' })).status, 201);
+  await mkdir(join(project.path, 'snapshots/folder_010125_000000.gns3project'));
+  const opened = t.mock.method(ArchiveReader, 'open');
+  const lists = async () =>
+    Promise.all(Array.from({ length: 5 }, () => server.expect(200, 'GET', '/v2/computes/local/images')));
+  await lists();
+  await lists();
+  assert.equal(opened.mock.callCount(), 3);
+  // Another content is read.
+  await writeFile(join(project.path, damaged), 'no archive either');
+  await lists();
+  assert.equal(opened.mock.callCount(), 4);
+  for (const { name, snapshot_id: id } of await server.expect(200, 'GET', `${path}/snapshots`))
+    if (['a', 'folder'].includes(name)) await server.expect(409, 'POST', `${path}/snapshots/${id}/restore`);
+  // An error of the disk says nothing of the content.
+  await server.expect(201, 'POST', `${path}/snapshots`, { name: 'three' });
+  const cause = Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read' });
+  opened.mock.mockImplementationOnce(() => Promise.reject(conflict('The archive is damaged.', { cause })));
+  const refused = await server.expect(409, 'DELETE', image);
+  assert.match(refused.message, /its snapshot "three"/);
+  await server.expect(204, 'DELETE', image);
 });

@@ -118,7 +118,9 @@ export class ImageUses {
   add(images: Iterable<string>, user: ImageUser): void {
     for (const image of images) {
       const known = this.#users.get(image) ?? [];
-      this.#users.set(image, known.includes(user) ? known : [...known, user]);
+      // All images of a user are added at once.
+      if (known.at(-1) !== user) known.push(user);
+      this.#users.set(image, known);
     }
   }
 
