@@ -5,6 +5,7 @@ import { mkdir, open, readdir, readFile, rename, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { conflict } from '../../src/failures.ts';
+import { configureLog } from '../../src/host/log.ts';
 import { ArchiveReader } from '../../src/store/archive/reader.ts';
 import type { Body } from '../body.ts';
 import { disk, noQemu, SMALL } from '../compute/qemu-support.ts';
@@ -311,10 +312,10 @@ test('an image is kept for snapshots, for deleted nodes that can be restored, an
 
   // As on a disk that is not mounted.
   await rename(project.path, `${project.path}.away`);
-  await refused(/the lab "lab" may use base\.qcow2, because it cannot be read/);
+  await refused(/base\.qcow2 may be used by labs that cannot be read: "lab" \(/);
   await rename(`${project.path}.away`, project.path);
   await writeFile(join(project.path, project.filename), '{');
-  await refused(/the lab "lab" may use base\.qcow2, because it cannot be read/);
+  await refused(/base\.qcow2 may be used by labs that cannot be read: "lab" \(/);
 });
 
 test('images are kept while the disk of a lab is missing, also from the start, until a reload forgets the lab', async (t) => {
@@ -330,10 +331,15 @@ test('images are kept while the disk of a lab is missing, also from the start, u
   await rename(disk, `${disk}.away`);
   await server.start();
   assert.deepEqual(await server.expect(200, 'GET', '/v2/projects'), []);
+  const lines: string[] = [];
+  configureLog({ write: (line) => lines.push(line) });
+  t.after(() => configureLog({ write: () => {} }));
   const kept = async (): Promise<void> => {
+    lines.length = 0;
     await server.expect(204, 'DELETE', '/v3/images/prune');
+    assert.match(lines.join(''), /^[^\n]*no image is pruned, because labs cannot be read [^\n]*Elsewhere[^\n]*$/m);
     const refused = await server.expect(409, 'DELETE', '/v2/computes/local/qemu/images/base.qcow2');
-    assert.match(refused.message, /the lab "Elsewhere" .*lab\/Elsewhere\.gns3 is missing/);
+    assert.match(refused.message, /labs that cannot be read: "Elsewhere" \(.*lab\/Elsewhere\.gns3 is missing/);
     assert.equal((await server.request(image)).status, 200);
   };
   await kept();
