@@ -68,8 +68,8 @@ export class Projects extends Catalogue {
   }
 
   /**
-   * Removes projects whose directory is missing, listed or not, finds new ones, and opens those with `auto_open`. A lab with changes
-   * that its missing file does not have stays, closed: its disk may come back.
+   * Removes projects whose directory is missing, listed or not, finds new ones, and opens those with `auto_open`. A lab
+   * with changes that its missing file does not have stays, closed: its disk may come back.
    */
   async reload(): Promise<void> {
     for (const project of this.list()) {
