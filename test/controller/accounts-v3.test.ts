@@ -1,7 +1,7 @@
 // Users, groups, roles, the access list, pools and sessions as clients of release 3.0.6 use them: who may do what, and when a session ends.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';
@@ -589,4 +589,55 @@ test('without accounts the routes serve the one administrator, and create no acc
   assert.match(json.message, /labwired user add/);
   const { token } = await logIn(daemon, 'anybody', 'anything');
   assert.equal((await client(daemon, token)('GET', ME)).status, 200);
+});
+
+test('a refused deletion of an image names only labs that the client sees', async (t) => {
+  const served = await serve(t);
+  const { daemon, state } = served;
+  const people = await addPeople(served, TWO);
+  const ada = client(daemon, (await logIn(daemon, 'ada')).token);
+  const bob = client(daemon, (await logIn(daemon, 'bob')).token);
+  const lists = async (path: string): Promise<Answered['json'][]> => (await ada('GET', path)).json;
+  const roles = await lists('/v3/access/roles');
+  const users = await lists('/v3/access/users');
+  const entry = {
+    ...{ ace_type: 'user', path: '/images' },
+    user_id: users.find(({ username }) => username === 'bob').user_id,
+    role_id: roles.find(({ name }) => name === 'Template manager').role_id,
+  };
+  await made(ada('POST', '/v3/access/acl', entry));
+  await mkdir(join(state, 'images/QEMU'), { recursive: true });
+  await writeFile(join(state, 'images/QEMU/base.img'), new Uint8Array(512));
+  const labs = { ann: 'Secret', bob: 'Own' };
+  const places: Record<string, string> = {};
+  for (const [who, name] of Object.entries(labs)) {
+    const lab = JSON.parse((await people[who as 'ann']('POST', '/v2/projects', { name, auto_close: false })).text);
+    assert.equal((await people[who as 'ann']('POST', `/v2/projects/${lab.project_id}/close`)).status, 204);
+    places[who] = join(lab.path, lab.filename);
+    const topology = JSON.parse(await readFile(places[who], 'utf8'));
+    topology.topology.nodes.push({
+      ...{ compute_id: 'local', node_id: randomUUID(), node_type: 'qemu', name: `${name} VM` },
+      properties: { hda_disk_image: 'base.img' },
+    });
+    await writeFile(places[who], JSON.stringify(topology));
+  }
+  const refused = async (who: 'ada' | 'bob', message: RegExp): Promise<void> => {
+    const path = '/v2/computes/local/qemu/images/base.img';
+    const answers = [
+      JSON.parse((await people[who]('DELETE', path)).text),
+      (await (who === 'ada' ? ada : bob)('DELETE', '/v3/images/base.img')).json,
+    ];
+    for (const { message: text } of answers) {
+      assert.match(text, message);
+      if (who === 'bob') assert.doesNotMatch(text, /Secret/);
+    }
+  };
+  const own = 'the node "Own VM" of the project "Own"';
+  await refused('bob', new RegExp(`used by ${own} and nodes or snapshots that you cannot see \\(1\\);`));
+  await refused('ada', /used by (?=.*"Secret VM" of the project "Secret").*"Own VM" of the project "Own"/);
+  await rm(places['bob']!);
+  await writeFile(places['ann']!, '{');
+  const hidden = /labs that cannot be read: "Own" \(.*\) and labs that you cannot see \(1\)\./;
+  await refused('ada', /labs that cannot be read: (?=.*"Secret" \().*"Own" \(/);
+  await refused('bob', hidden);
 });

@@ -4,6 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { conflict } from '../../src/failures.ts';
+import { configureLog } from '../../src/host/log.ts';
+import { ArchiveReader } from '../../src/store/archive/reader.ts';
 import type { Body } from '../body.ts';
 import { disk, noQemu, SMALL } from '../compute/qemu-support.ts';
 import { type Answer, LabServer, until } from './lab-server.ts';
@@ -282,6 +285,7 @@ test('an image is kept for snapshots, for deleted nodes that can be restored, an
   };
   const refused = async (message: RegExp): Promise<void> => {
     assert.equal((await server.request('/v3/images/prune', { method: 'DELETE' })).status, 204);
+    assert.ok((await readdir(folder)).includes('base.qcow2'), 'prune keeps it');
     const answer = await server.call('DELETE', image);
     assert.equal(answer.status, 409, JSON.stringify(answer.json));
     assert.match(answer.json.message, message);
@@ -306,17 +310,80 @@ test('an image is kept for snapshots, for deleted nodes that can be restored, an
   assert.deepEqual(await users(), [['snapshot', 'then', id]]);
   await refused(/the snapshot "then" of the project "lab"/);
 
-  const [archive] = await readdir(join(project.path, 'snapshots'));
-  const damaged = join(project.path, 'snapshots', archive!);
-  const whole = await readFile(damaged);
-  await writeFile(damaged, 'damaged');
-  await refused(/the lab "lab" may use base\.qcow2, because it cannot be read: its snapshot "then"/);
-  await writeFile(damaged, whole);
-
   // As on a disk that is not mounted.
   await rename(project.path, `${project.path}.away`);
-  await refused(/the lab "lab" may use base\.qcow2, because it cannot be read/);
+  await refused(/base\.qcow2 may be used by labs that cannot be read: "lab" \(/);
   await rename(`${project.path}.away`, project.path);
   await writeFile(join(project.path, project.filename), '{');
-  await refused(/the lab "lab" may use base\.qcow2, because it cannot be read/);
+  await refused(/base\.qcow2 may be used by labs that cannot be read: "lab" \(/);
+});
+
+test('images are kept while the disk of a lab is missing, also from the start, until a reload forgets the lab', async (t) => {
+  const server = await LabServer.start(t);
+  const disk = join(server.state, 'disk');
+  const path = join(disk, 'lab');
+  const project = await server.project('Elsewhere', { path });
+  await server.expect(204, 'POST', `/v2/projects/${project.project_id}/close`);
+  const image = '/v2/compute/qemu/images/base.qcow2';
+  const sent = { method: 'POST', body: new Uint8Array(64).fill(7) };
+  assert.equal((await server.request(image, sent)).status, 204);
+  await server.stop();
+  await rename(disk, `${disk}.away`);
+  await server.start();
+  assert.deepEqual(await server.expect(200, 'GET', '/v2/projects'), []);
+  const lines: string[] = [];
+  configureLog({ write: (line) => lines.push(line) });
+  t.after(() => configureLog({ write: () => {} }));
+  const kept = async (): Promise<void> => {
+    lines.length = 0;
+    await server.expect(204, 'DELETE', '/v3/images/prune');
+    assert.match(lines.join(''), /^[^\n]*no image is pruned, because labs cannot be read [^\n]*Elsewhere[^\n]*$/m);
+    const refused = await server.expect(409, 'DELETE', '/v2/computes/local/qemu/images/base.qcow2');
+    assert.match(refused.message, /labs that cannot be read: "Elsewhere" \(.*lab\/Elsewhere\.gns3 is missing/);
+    assert.equal((await server.request(image)).status, 200);
+  };
+  await kept();
+  // Mounted late, the lab is back.
+  await rename(`${disk}.away`, disk);
+  await server.expect(200, 'POST', '/v2/reload');
+  await until(async () => (await server.expect(200, 'GET', '/v2/projects')).length === 1, 'the lab');
+  await server.stop();
+  await rename(disk, `${disk}.away`);
+  await server.start();
+  await kept();
+  await server.expect(200, 'POST', '/v2/reload');
+  await until(
+    async () => (await server.call('DELETE', '/v2/computes/local/qemu/images/base.qcow2')).status === 204,
+    'the deletion',
+  );
+});
+
+test('a snapshot is read once for its images; one that cannot be restored uses none', async (t) => {
+  const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
+  const image = '/v2/computes/local/qemu/images/base.qcow2';
+  const sent = { method: 'POST', body: new Uint8Array(64).fill(7) };
+  assert.equal((await server.request('/v2/compute/qemu/images/base.qcow2', sent)).status, 204);
+  for (const name of ['one', 'two']) await server.expect(201, 'POST', `${path}/snapshots`, { name });
+  const damaged = 'snapshots/a_010125_000000.gns3project';
+  assert.equal((await server.request(`${path}/files/${damaged}`, { method: 'POST', body: 'no archive' })).status, 201);
+  await mkdir(join(project.path, 'snapshots/folder_010125_000000.gns3project'));
+  const opened = t.mock.method(ArchiveReader, 'open');
+  const lists = async () =>
+    Promise.all(Array.from({ length: 5 }, () => server.expect(200, 'GET', '/v2/computes/local/images')));
+  await lists();
+  await lists();
+  assert.equal(opened.mock.callCount(), 3);
+  // Another content is read.
+  await writeFile(join(project.path, damaged), 'no archive either');
+  await lists();
+  assert.equal(opened.mock.callCount(), 4);
+  for (const { name, snapshot_id: id } of await server.expect(200, 'GET', `${path}/snapshots`))
+    if (['a', 'folder'].includes(name)) await server.expect(409, 'POST', `${path}/snapshots/${id}/restore`);
+  // An error of the disk says nothing of the content.
+  await server.expect(201, 'POST', `${path}/snapshots`, { name: 'three' });
+  const cause = Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read' });
+  opened.mock.mockImplementationOnce(() => Promise.reject(conflict('The archive is damaged.', { cause })));
+  const refused = await server.expect(409, 'DELETE', image);
+  assert.match(refused.message, /its snapshot "three"/);
+  await server.expect(204, 'DELETE', image);
 });

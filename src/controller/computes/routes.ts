@@ -1,14 +1,14 @@
 // Computes over HTTP, and requests passed on to them.
-import type { ImageUser } from '../../api/objects.ts';
 import { COMPUTE_ROUTES } from '../../api/routes/computes.ts';
 import type { Operations } from '../../events/operations.ts';
 import { forbidden, invalid } from '../../failures.ts';
+import type { Identity } from '../../http/access/identity.ts';
 import { partHeaders } from '../../http/app/files.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
 import type { Sharing } from '../accounts/sharing.ts';
 import type { IdlePcSearches } from '../projects/idle-pc.ts';
-import type { ImageUsers } from '../projects/image-users.ts';
+import type { ImageUsers, Sees } from '../projects/image-users.ts';
 import { originOf } from './address.ts';
 import { answerJson, mustBeList, refusalOf } from './answers.ts';
 import type { Compute } from './compute.ts';
@@ -50,6 +50,10 @@ export function computeRoutes(parts: ComputeRouteParts): Route[] {
     }
     return [...first.values()];
   };
+  const seenBy =
+    (identity: Identity | undefined): Sees =>
+    (of) =>
+      sharing.tells(identity, of);
   return [
     route('POST /v2/computes', async ({ body }) => (await computes.create(body)).json()),
 
@@ -101,15 +105,14 @@ export function computeRoutes(parts: ComputeRouteParts): Route[] {
     route('GET /v2/computes/{compute_id}/images', async ({ params, signal, client: { identity } }) => {
       const id = params.compute_id;
       const listed = await imageUsers.listed(id, (emulator) => imagesAt(id, emulator, signal));
-      const users = (all: ImageUser[]): ImageUser[] => all.filter((user) => sharing.tells(identity, user));
-      return listed.map((image) => ({ ...image, used_by: users(image.used_by) }));
+      return listed.map((image) => ({ ...image, used_by: image.used_by.filter(seenBy(identity)) }));
     }),
 
     route(
       'DELETE /v2/computes/{compute_id}/{emulator}/images/{filename:.+}',
-      async ({ params: { compute_id: id, emulator, filename } }) => {
+      async ({ params: { compute_id: id, emulator, filename }, client: { identity } }) => {
         const compute = computes.answering(id);
-        (await imageUsers.of(id)).requireUnused('filename', emulator, filename);
+        (await imageUsers.of(id)).requireUnused('filename', emulator, filename, seenBy(identity));
         await compute.delete(pathTo(emulator, `images/${filename}`));
       },
     ),

@@ -6,8 +6,8 @@ import { findNodeKind, IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import type { ImageObject, ImageUser } from '../../api/objects.ts';
 import { AUTO_ID } from '../../api/placement.ts';
 import { conflict, messageOf } from '../../failures.ts';
-import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
+import type { ProjectRecord } from '../../store/projects.ts';
 import type { Project } from '../lab/project.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Projects } from './projects.ts';
@@ -15,7 +15,7 @@ import { hasFile } from './scan.ts';
 
 /** Files of closed labs read at the same time. */
 const AT_ONCE = 4;
-/** How many users of an image an error names. */
+/** How many users of an image, or labs, a message names. */
 const MOST_NAMED = 3;
 
 /** Images by emulator and file name, `qemu/disk.qcow2`, that nodes of a compute name. */
@@ -56,6 +56,8 @@ export class ImageUsers {
       const named = { compute: compute ?? 'local', images: imagesIn(String(type), template) };
       add(named, { kind: 'template', name: String(name) });
     }
+    for (const record of await this.#options.projects.missing())
+      uses.unknown.push({ name: record.name, project_id: record.project_id, reason: missing(record) });
     await eachOf(this.#options.projects.list(), AT_ONCE, async (project) => {
       const { name: project_name, project_id } = project.record;
       try {
@@ -69,8 +71,7 @@ export class ImageUsers {
         }
       } catch (error) {
         if (project.state === 'deleted') return;
-        log.warn('cannot read which images a project uses', { project: project.id, error: messageOf(error) });
-        uses.unknown.push({ name: project_name, reason: messageOf(error) });
+        uses.unknown.push({ name: project_name, project_id, reason: messageOf(error) });
       }
     });
     return uses;
@@ -96,23 +97,27 @@ export class ImageUsers {
 
   async #nodesOf(project: Project): Promise<readonly Naming[]> {
     await project.settled();
-    if (!(await hasFile(project.record)))
-      throw conflict(`${join(project.record.path, project.record.filename)} is missing or cannot be read`);
+    if (!(await hasFile(project.record))) throw conflict(missing(project.record));
     if (project.isOpen) return [...project.nodes.values()].map(({ record }) => record);
     return this.#options.projects.stored(project, 'nodes');
   }
 }
 
+function missing({ path, filename }: ProjectRecord): string {
+  return `${join(path, filename)} is missing or cannot be read`;
+}
+
 /** The users of a compute's images, as far as they are known. */
 export class ImageUses {
-  /** Labs that cannot be read, and why. */
-  readonly unknown: { name: string; reason: string }[] = [];
+  readonly unknown: UnknownLab[] = [];
   readonly #users = new Map<string, ImageUser[]>();
 
   add(images: Iterable<string>, user: ImageUser): void {
     for (const image of images) {
       const known = this.#users.get(image) ?? [];
-      this.#users.set(image, known.includes(user) ? known : [...known, user]);
+      // All images of a user are added at once.
+      if (known.at(-1) !== user) known.push(user);
+      this.#users.set(image, known);
     }
   }
 
@@ -120,20 +125,50 @@ export class ImageUses {
     return this.#users.get(`${emulator}/${filename}`) ?? [];
   }
 
-  /** @throws Failure `conflict` if the image is used, or may be; `member` names it in the message */
-  requireUnused(member: string, emulator: string, filename: string): void {
+  /**
+   * @param sees whether the client may read this lab; others are only counted
+   * @throws Failure `conflict` if the image is used, or may be; `member` names it in the message
+   */
+  requireUnused(member: string, emulator: string, filename: string, sees: Sees): void {
     const users = this.of(emulator, posix.basename(filename));
     if (users.length > 0) {
-      const named = users.slice(0, MOST_NAMED).map(inWords).join(', ');
-      const more = users.length > MOST_NAMED ? ` and ${users.length - MOST_NAMED} more` : '';
-      throw conflict(`${member}: ${filename} is used by ${named}${more}; delete or change them first.`);
+      const named = someOf(users, { sees, inWords, kind: 'nodes or snapshots' });
+      throw conflict(`${member}: ${filename} is used by ${named}; delete or change them first.`);
     }
-    const [lab] = this.unknown;
-    if (lab === undefined) return;
+    if (this.unknown.length === 0) return;
     throw conflict(
-      `${member}: the lab "${lab.name}" may use ${filename}, because it cannot be read: ${lab.reason}. Make it readable, or delete it first.`,
+      `${member}: ${filename} may be used by labs that cannot be read: ${this.unread(sees)}. Make their files readable, or delete these labs; POST /v2/reload forgets labs whose folder is gone.`,
     );
   }
+
+  /** The labs that cannot be read, in words. */
+  unread(sees: Sees): string {
+    const inWords = ({ name, reason }: UnknownLab): string => `"${name}" (${reason})`;
+    return someOf(this.unknown, { sees, inWords, kind: 'labs' });
+  }
+}
+
+/** A lab that cannot be read, and why. */
+interface UnknownLab {
+  name: string;
+  project_id: string;
+  reason: string;
+}
+
+/** Whether a client may read the lab with this id; undefined is no lab. */
+export type Sees = (of: { project_id?: string }) => boolean;
+
+function someOf<One extends { project_id?: string }>(
+  all: readonly One[],
+  { sees, inWords, kind }: { sees: Sees; inWords: (one: One) => string; kind: string },
+): string {
+  const seen = all.filter(sees);
+  const [more, hidden] = [seen.length - MOST_NAMED, all.length - seen.length];
+  return [
+    ...(seen.length > 0 ? [seen.slice(0, MOST_NAMED).map(inWords).join(', ')] : []),
+    ...(more > 0 ? [`${more} more`] : []),
+    ...(hidden > 0 ? [`${kind} that you cannot see (${hidden})`] : []),
+  ].join(' and ');
 }
 
 /** A node of an open lab, a file or a snapshot. */

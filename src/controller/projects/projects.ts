@@ -26,7 +26,7 @@ import { Catalogue } from './catalogue.ts';
 import { type LabContent, rewriteSettings, storedContent } from './closed-file.ts';
 import { moveProject } from './move-project.ts';
 import { fileNameOf, liesBelow, refuseShared } from './project-paths.ts';
-import { deleteEverywhere, type LabDocuments, remoteComputes, removeFiles } from './removal.ts';
+import { deleteEverywhere, forgetDeleted, type LabDocuments, remoteComputes, removeFiles } from './removal.ts';
 import { Restart } from './restart.ts';
 import { hasFile } from './scan.ts';
 
@@ -68,8 +68,8 @@ export class Projects extends Catalogue {
   }
 
   /**
-   * Removes projects whose directory is missing, finds new ones, and opens those with `auto_open`. A lab with changes
-   * that its missing file does not have stays, closed: its disk may come back.
+   * Removes projects whose directory is missing, listed or not, finds new ones, and opens those with `auto_open`. A lab
+   * with changes that its missing file does not have stays, closed: its disk may come back.
    */
   async reload(): Promise<void> {
     for (const project of this.list()) {
@@ -85,7 +85,22 @@ export class Projects extends Catalogue {
       });
     }
     await this.#restart.scan();
+    await forgetDeleted(this.#options.store, {
+      found: new Set(this.list().map(({ id }) => id)),
+      lost: this.#options.lost,
+    });
     await this.openAutomatic();
+  }
+
+  /** Known projects that are not listed, because their files were missing when the server started. */
+  async missing(): Promise<ProjectRecord[]> {
+    const { projects } = this.#options.store;
+    const unlisted = (await projects.list()).filter(({ project_id: id }) => this.find(id) === undefined);
+    const records = unlisted.map(({ project_id: id }) =>
+      // A project that is being created is stored before it is listed.
+      this.arriving(id, async () => (this.find(id) === undefined ? projects.get(id) : undefined)),
+    );
+    return (await Promise.all(records)).filter((record) => record !== undefined);
   }
 
   async openAutomatic(): Promise<void> {

@@ -55,15 +55,17 @@ export interface LabDocuments {
 }
 
 /**
- * Removes projects below `root` whose directory is missing: a server killed during a deletion had removed only that.
- * Projects elsewhere may be on a disk that is not mounted.
+ * Removes unlisted projects whose directory is missing.
+ * @param root only those directly below it: a server killed during a deletion had removed only the directory, while
+ * projects elsewhere may be on a disk that is not mounted
  */
 export async function forgetDeleted(
   { projects, labs }: Store,
-  { root, found, lost }: { root: string; found: ReadonlySet<string>; lost: (projectId: string) => Promise<void> },
+  { root, found, lost }: { root?: string; found: ReadonlySet<string>; lost: (projectId: string) => Promise<void> },
 ): Promise<void> {
   for (const { project_id: id, path } of await projects.list()) {
-    if (found.has(id) || dirname(path) !== root || (await labs.state(id)) !== undefined) continue;
+    if (found.has(id) || (root !== undefined && dirname(path) !== root) || (await labs.state(id)) !== undefined)
+      continue;
     if (await exists(path)) continue;
     // Its sharing stays: the directory may be put back.
     await lost(id);

@@ -10,15 +10,17 @@ import type { Project } from '../lab/project.ts';
 import { type NamedImages, namedBy, type SnapshotImages } from '../projects/image-users.ts';
 import type { Snapshots } from './snapshots.ts';
 
-interface Known extends SnapshotImages {
+interface Known {
   /** Another one means another content. */
-  identity: string;
+  identity: string | undefined;
+  /** Of a snapshot that cannot be restored: none. */
+  named: Promise<readonly NamedImages[]>;
 }
 
 export class ImagesOfSnapshots {
   readonly #snapshots: Pick<Snapshots, 'list'>;
   /** By file. */
-  readonly #known = new WeakMap<Project, ReadonlyMap<string, Known>>();
+  readonly #known = new WeakMap<Project, Map<string, Known>>();
 
   constructor(snapshots: Pick<Snapshots, 'list'>) {
     this.#snapshots = snapshots;
@@ -26,24 +28,46 @@ export class ImagesOfSnapshots {
 
   /** @throws Failure `conflict` for a snapshot that cannot be read */
   async of(project: Project): Promise<SnapshotImages[]> {
-    const before = this.#known.get(project);
-    const now = new Map<string, Known>();
-    for (const { name, file } of await this.#snapshots.list(project)) {
+    const known = this.#known.get(project) ?? new Map<string, Known>();
+    this.#known.set(project, known);
+    const list = await this.#snapshots.list(project);
+    const files = new Set(list.map(({ file }) => file));
+    for (const file of known.keys()) if (!files.has(file)) known.delete(file);
+    const read: SnapshotImages[] = [];
+    for (const { name, file, identity } of list) {
+      const before = known.get(file);
+      const isSame = identity !== undefined && before?.identity === identity;
+      const now: Known = isSame ? before : { identity, named: imagesOf(project.record.path, file) };
+      known.set(file, now);
       try {
-        const { handle, stat } = await openContainedForRead(project.record.path, file);
-        await using opened = handle;
-        const identity = [stat.dev, stat.ino, stat.size, stat.mtimeMs].join();
-        const known = before?.get(file);
-        now.set(file, known?.identity === identity ? known : { identity, name, named: await namedIn(opened) });
+        read.push({ name, named: await now.named });
       } catch (error) {
+        // The next request tries again.
+        if (known.get(file) === now) known.delete(file);
         // Deleted meanwhile.
         if (error instanceof Failure && error.code === 'not-found') continue;
         throw conflict(`its snapshot "${name}": ${messageOf(error)}`, { cause: error });
       }
     }
-    this.#known.set(project, now);
-    return [...now.values()];
+    return read;
   }
+}
+
+async function imagesOf(root: string, file: string): Promise<readonly NamedImages[]> {
+  try {
+    const { handle } = await openContainedForRead(root, file);
+    await using archive = handle;
+    return await namedIn(archive);
+  } catch (error) {
+    if (isRefused(error)) return [];
+    throw error;
+  }
+}
+
+/** Whether the file itself is at fault, so that a restore is refused, too: no error of the disk, no missing right. */
+function isRefused(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; { cause } = cause) if ('syscall' in cause) return false;
+  return error instanceof Failure && ['conflict', 'forbidden', 'too-large'].includes(error.code);
 }
 
 async function namedIn(archive: FileHandle): Promise<NamedImages[]> {

@@ -1,4 +1,5 @@
 // Creates, lists, deletes and restores snapshots. The files are the only record of them.
+import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SnapshotCreate } from '../../api/routes/snapshots.ts';
@@ -24,6 +25,16 @@ export interface SnapshotsOptions {
   announcer: Announcer;
 }
 
+interface ListedSnapshot extends Snapshot {
+  /** Changes with the content. Undefined for a link, whose target changes by itself. */
+  identity: string | undefined;
+}
+
+function identityOf(status: Stats): string | undefined {
+  const { dev, ino, size, mtimeMs, ctimeMs } = status;
+  return status.isSymbolicLink() ? undefined : [dev, ino, size, mtimeMs, ctimeMs].join();
+}
+
 export class Snapshots {
   readonly #options: SnapshotsOptions;
   readonly #lock = new KeyedLock();
@@ -33,11 +44,12 @@ export class Snapshots {
   }
 
   /** Oldest first; those of the same second by name. */
-  async list({ id, record }: Project): Promise<Snapshot[]> {
+  async list({ id, record }: Project): Promise<ListedSnapshot[]> {
     const folder = join(record.path, SNAPSHOTS);
     const found = (await namesIn(folder)).map(async (fileName) => {
       const status = await lstat(join(folder, fileName)).catch(() => undefined);
-      return status && snapshotOf(id, fileName, status.mtimeMs);
+      const snapshot = status && snapshotOf(id, fileName, status.mtimeMs);
+      return snapshot && { ...snapshot, identity: identityOf(status) };
     });
     return (await Promise.all(found))
       .filter((snapshot) => snapshot !== undefined)

@@ -5,13 +5,15 @@ import { IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import type { ImageObject } from '../../api/objects.ts';
 import { V3_ROUTES } from '../../api/routes/v3.ts';
 import { conflict, forbidden, ignoreMissing, invalid, notFound } from '../../failures.ts';
+import { log } from '../../host/log.ts';
 import type { HttpRoute, RouteRequest } from '../../http/app/route.ts';
 import { v3RoutesOf, WrongRequest } from '../../http/v3/form.ts';
 import { truthOf } from '../../http/v3/lenient.ts';
+import type { Sharing } from '../accounts/sharing.ts';
 import { mustBeList, refusalOf } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import { PASSED_ON_LIMIT_MS } from '../computes/limits.ts';
-import { type ImageUsers, type ImageUses, imagesIn } from '../projects/image-users.ts';
+import { type ImageUsers, type ImageUses, imagesIn, type Sees } from '../projects/image-users.ts';
 import { timeV3 } from './objects.ts';
 
 const { route } = v3RoutesOf(V3_ROUTES);
@@ -31,6 +33,7 @@ export interface ImageParts {
   /** The host's own compute. */
   local: () => Compute;
   imageUsers: ImageUsers;
+  sharing: Sharing;
   imagesPath: string;
 }
 
@@ -117,11 +120,11 @@ export class Images {
     return this.json(image!);
   }
 
-  async delete(name: string): Promise<void> {
+  async delete(name: string, sees: Sees): Promise<void> {
     const found = await this.find(name);
     const [image, another] = found;
     if (another !== undefined) throw new WrongRequest(`path: there are several images ${name}; give the whole path.`);
-    (await this.#uses()).requireUnused('path', image!.emulator, image!.filename);
+    (await this.#uses()).requireUnused('path', image!.emulator, image!.filename, sees);
     await this.#remove(image!);
   }
 
@@ -132,7 +135,10 @@ export class Images {
   async prune(of?: Record<string, unknown>): Promise<void> {
     const named = of && imagesIn(String(of['template_type']), of);
     const uses = await this.#uses();
-    if (uses.unknown.length > 0) return;
+    if (uses.unknown.length > 0) {
+      log.warn('no image is pruned, because labs cannot be read', { labs: uses.unread(() => true) });
+      return;
+    }
     for (const image of await this.list())
       if (
         uses.of(image.emulator, image.filename).length === 0 &&
@@ -227,8 +233,8 @@ export function imageRoutes(
       return made;
     }),
     route('GET /v3/images/{path:.+}', async ({ params }) => images.json((await images.find(params.path))[0]!)),
-    route('DELETE /v3/images/{path:.+}', async ({ params }) => {
-      await images.delete(params.path);
+    route('DELETE /v3/images/{path:.+}', async ({ params, client: { identity } }) => {
+      await images.delete(params.path, (of) => parts.sharing.tells(identity, of));
       return undefined;
     }),
   ];
