@@ -6,6 +6,7 @@ import { basicHeader } from '../../src/http/access/authentication.ts';
 import { Source } from '../../src/web/capture/source.ts';
 import { Connection } from '../../src/web/console/connection.ts';
 import { pasteSlowly } from '../../src/web/console/slow-paste.ts';
+import { draftPaths, isUnsaved, keepDraft } from '../../src/web/model/lab/file-drafts.ts';
 import { Lab } from '../../src/web/model/lab/lab.ts';
 import { Labs } from '../../src/web/model/lab/labs.ts';
 import { api } from '../../src/web/model/server/api.ts';
@@ -391,7 +392,7 @@ test('after more events than the server keeps, everything is read again', async 
 
 test('a lab that is closed or deleted by others stays in sight with its time', async (t) => {
   const { server, project, path } = await LabServer.withLab(t, { name: 'ends', auto_close: false });
-  await server.hub(project, 'Hub');
+  const hub = await server.hub(project, 'Hub');
   const { lab } = await shown(t, server, project.project_id);
   await server.expect(204, 'POST', `${path}/close`);
   await until(() => lab.state.value === 'closed', 'the closing');
@@ -400,7 +401,14 @@ test('a lab that is closed or deleted by others stays in sight with its time', a
   await server.expect(201, 'POST', `${path}/open`);
   await until(() => lab.state.value === 'open', 'the opening');
   assert.equal(lab.endedAt.value, 0);
+  const drafts = ['notes', `nodes/${hub.node_id}/files/a.cfg`].map((file) => `${lab.path}/${file}`);
+  for (const draft of drafts) keepDraft(draft, '', 'typed');
+  await server.expect(200, 'DELETE', `${path}/nodes/${hub.node_id}?keep=yes`);
+  await until(() => lab.nodes.size === 0, 'the deletion of the node');
+  keepDraft(drafts[0]!, '', '');
+  assert.deepEqual([draftPaths(), isUnsaved()], [drafts.slice(1), false]);
   await server.expect(204, 'DELETE', path);
   await until(() => lab.state.value === 'deleted', 'the deletion');
   assert.ok(lab.isShown);
+  assert.deepEqual(draftPaths(), []);
 });

@@ -4,6 +4,15 @@ import { test } from 'node:test';
 import { FormModel } from '../../src/web/forms/model.ts';
 import { placed } from '../../src/web/forms/refusal.ts';
 import { type Field, fieldsOf, type JsonSchema } from '../../src/web/forms/schema.ts';
+import {
+  draftOf,
+  draftPaths,
+  draftWritten,
+  dropDrafts,
+  followNodes,
+  isUnsaved,
+  keepDraft,
+} from '../../src/web/model/lab/file-drafts.ts';
 import { History } from '../../src/web/model/lab/undo.ts';
 import type { NodeObject } from '../../src/web/model/server/types.ts';
 import { ImpairmentForm } from '../../src/web/panels/inspector/link/impairment-form.ts';
@@ -378,6 +387,29 @@ test('a setting that differs between nodes is neither on nor off, and can be set
   assert.deepEqual([model.shown(tpm), model.shown(offload), model.shown(ram)], [false, true, '1']);
   model.type(tpm, true);
   assert.deepEqual(model.changes(), { tpm: true });
+});
+
+test('a draft ends when its text is written, also when its editor is gone, and with its lab', () => {
+  const [notes, config] = ['/projects/one/notes', '/projects/one/nodes/pc/files/a.cfg'];
+  keepDraft(notes, '', 'mine');
+  draftWritten(notes, 'mine');
+  assert.deepEqual(draftPaths(), []);
+  draftWritten(notes, 'mine');
+  assert.deepEqual(draftPaths(), [], 'a discarded one does not come back');
+  keepDraft(notes, '', 'mine, and more');
+  draftWritten(notes, 'mine');
+  assert.deepEqual(draftOf(notes), { base: 'mine', text: 'mine, and more' });
+  keepDraft(notes, '', '');
+  keepDraft(config, '', 'hostname R1');
+  assert.equal(isUnsaved(), true);
+  followNodes('/projects/one', new Map());
+  assert.deepEqual([isUnsaved(), draftOf(config)?.text], [false, 'hostname R1']);
+  followNodes('/projects/one', new Map([['pc', {}]]));
+  assert.equal(isUnsaved(), true);
+  dropDrafts('/projects/on');
+  assert.deepEqual(draftPaths(), [config]);
+  dropDrafts('/projects/one');
+  assert.deepEqual([isUnsaved(), draftPaths()], [false, []]);
 });
 
 const DELAY = {

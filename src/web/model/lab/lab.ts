@@ -10,6 +10,7 @@ import { compareVersion } from '../server/page-version.ts';
 import { sentenceOf } from '../server/sentence.ts';
 import type { DrawingObject, LinkObject, Message, NodeObject, ProjectObject } from '../server/types.ts';
 import { Counters } from './counters.ts';
+import { dropDrafts, followNodes } from './file-drafts.ts';
 
 type Kind = 'node' | 'link' | 'drawing';
 type Objects = { node: NodeObject; link: LinkObject; drawing: DrawingObject };
@@ -184,6 +185,7 @@ export class Lab {
           this.#replace('node', nodes);
           this.#replace('link', links);
           this.#replace('drawing', drawings);
+          followNodes(this.path, this.nodes);
         }
         this.#become(isOpen ? 'open' : 'closed');
         this.problem.value = '';
@@ -260,6 +262,7 @@ export class Lab {
   #become(state: LabState): void {
     if (state === 'open') this.endedAt.value = 0;
     else if (this.isShown) this.#end(state);
+    if (state === 'deleted') dropDrafts(this.path);
     this.state.value = state;
   }
 
@@ -288,6 +291,7 @@ export class Lab {
     else if (kind === 'link' && (object as LinkObject).nodes.length < 2) return;
     // An unchanged picture of a drawing is omitted from its event.
     else all.set(id, kind === 'drawing' ? { ...all.get(id), ...object } : object);
+    if (kind === 'node') followNodes(this.path, this.nodes);
     this.#count();
     for (const listener of this.#listeners) listener(kind, id);
   }
