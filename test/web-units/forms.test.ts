@@ -24,6 +24,7 @@ import {
   generalFields,
   ownFields,
   valuesOf,
+  withResult,
 } from '../../src/web/panels/inspector/node/changes.ts';
 import { templateFields } from '../../src/web/templates/template-fields.ts';
 import { LabServer } from '../controller/lab-server.ts';
@@ -387,6 +388,31 @@ test('a setting that differs between nodes is neither on nor off, and can be set
   assert.deepEqual([model.shown(tpm), model.shown(offload), model.shown(ram)], [false, true, '1']);
   model.type(tpm, true);
   assert.deepEqual(model.changes(), { tpm: true });
+});
+
+test('a change that some nodes refused is the own one for the others, also when their events come later', async () => {
+  const fields = fieldsOf({ properties: { ram: { type: 'integer' }, cpus: { type: 'integer' } } });
+  const nodes = [1, 1].map((cpus) => ({ properties: { ram: 1, cpus } }) as unknown as NodeObject);
+  const model = new FormModel({ fields, base: commonValues(nodes), words: PROBLEMS });
+  model.type(fields[0]!, '2');
+  const results: PromiseSettledResult<Record<string, unknown>>[] = [
+    { status: 'rejected', reason: new Error('locked') },
+    { status: 'fulfilled', value: { properties: { ram: 2 } } },
+  ];
+  const now = nodes.map((node, at) => withResult(node, results[at]!));
+  assert.deepEqual(
+    now.map(({ properties }) => properties),
+    [
+      { ram: 1, cpus: 1 },
+      { ram: 2, cpus: 1 },
+    ],
+  );
+  await model.save(async () => {
+    model.follow(commonValues(now));
+    throw new Error('locked');
+  });
+  model.follow(commonValues(now));
+  assert.deepEqual([model.foreign.value, model.typed.value, model.message.value], [{}, { ram: '2' }, 'locked']);
 });
 
 test('a draft ends when its text is written, also when its editor is gone, and with its lab', () => {
