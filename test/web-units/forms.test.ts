@@ -440,15 +440,18 @@ test('a draft ends when its text is written, also when its editor is gone, and w
 
 const DELAY = {
   name: 'delay',
-  fields: fieldsOf({ properties: { ms: { type: 'number' }, jitter_ms: { type: 'number' } } }),
+  fields: fieldsOf({ properties: { ms: { type: 'number' }, jitter: { type: 'number' } } }),
 };
 
 test('what is typed while impairments are applied stays to be applied', async (t) => {
   const { server, project } = await LabServer.withLab(t);
   const [a, b] = [await server.hub(project, 'A'), await server.hub(project, 'B')];
   const { link_id: id } = await server.link(project, [a, 0], [b, 0]);
-  const call = async (method: string, path: string, body?: object) =>
-    (await server.call(method, `/v2${path}`, body)).json;
+  const call = async (method: string, path: string, body?: object) => {
+    const { status, json } = await server.call(method, `/v2${path}`, body);
+    if (status >= 400) throw new Error(json.message);
+    return json;
+  };
   const history = new History({
     requests: {
       get: (path) => call('GET', path),
@@ -465,7 +468,7 @@ test('what is typed while impairments are applied stays to be applied', async (t
   const first = impairments.apply(history, id);
   impairments.type('forward', 'delay', jitter, '3');
   assert.equal(await first, true);
-  assert.deepEqual(impairments.typed.value, { 'forward.delay.jitter_ms': '3', 'backward.delay.jitter_ms': '3' });
+  assert.deepEqual(impairments.typed.value, { 'forward.delay.jitter': '3', 'backward.delay.jitter': '3' });
   const second = impairments.apply(history, id);
   // The former value again.
   impairments.type('forward', 'delay', jitter, '');
@@ -473,6 +476,11 @@ test('what is typed while impairments are applied stays to be applied', async (t
   assert.deepEqual([impairments.value('forward', 'delay', jitter), impairments.changes.value], ['', 1]);
   assert.equal(await impairments.apply(history, id), true);
   assert.equal(impairments.changes.value, 0);
+  impairments.type('forward', 'delay', ms, '-5');
+  const refused = impairments.apply(history, id);
+  impairments.type('forward', 'delay', ms, '10');
+  assert.equal(await refused, false);
+  assert.equal(impairments.changes.value, 0, 'after a refusal the present value is no change');
   const { forward, backward } = (await server.expect(200, 'GET', `/v2/projects/${project.project_id}/links/${id}`))
     .impairments;
   assert.deepEqual([forward, backward], [{ delay: { ms: 10 } }, { delay: { ms: 10 } }]);
