@@ -91,6 +91,23 @@ test('labs that are created and deleted while the list is first read are in it a
     [...labs.list.value!.values()].map(({ name }) => name),
     ['New'],
   );
+  // A lab that is created while the times are read is not missing: the list is not read again for it.
+  const times = Promise.withResolvers<void>();
+  const asked: string[] = [];
+  globalThis.fetch = async (path, init) => {
+    asked.push(String(path));
+    const answer = await fetch(path, init);
+    if (asked.length === 1) await times.promise;
+    return answer;
+  };
+  const reading = labs.readChanges();
+  await until(() => asked.length === 1, 'the reading');
+  await sleep(300); // until the answer of before has come
+  await server.project('Newer');
+  await until(() => labs.list.value!.size === 2, 'the newer one');
+  times.resolve();
+  await reading;
+  assert.ok(!asked.includes('/v2/projects'), `${asked}`);
 });
 
 test('a lab that is renamed while its nodes are first read has its new name', async (t) => {
