@@ -390,6 +390,21 @@ test('a connection that breaks while missed events are sent loses nothing', asyn
   await until(() => lab.nodes.size === 30, 'all nodes');
 });
 
+test('a lab that the server refuses to read is read again with the connection', async (t) => {
+  const { server, project } = await LabServer.withLab(t, { name: 'refused', auto_close: false });
+  const { lab, way } = await shown(t, server, project.project_id);
+  const { fetch } = globalThis;
+  globalThis.fetch = async () => Response.json({ status: 401, message: 'Who are you?' }, { status: 401 });
+  await lab.read();
+  assert.equal(lab.state.value, 'refused');
+  way.cut();
+  await until(() => lab.events.connection.value === 'lost', 'the loss');
+  globalThis.fetch = fetch;
+  way.mend();
+  await until(() => lab.state.value === 'open', 'the lab');
+  assert.deepEqual([lab.endedAt.value, lab.problem.value], [0, '']);
+});
+
 test('after more events than the server keeps, everything is read again', async (t) => {
   const { server, project } = await LabServer.withLab(t, { name: 'long away', auto_close: false });
   const hub = await server.hub(project, 'Hub');

@@ -77,6 +77,8 @@ export class Lab {
       },
       resumed: (changes) => {
         this.notice.value = WORDS.connection.resumed(changes);
+        // The account may read it again, or no longer.
+        if (this.state.value === 'refused') void this.read();
         void compareVersion();
       },
       refused: () => void this.#readRefused(),
