@@ -1079,10 +1079,12 @@ const ENGLISH = {
   undo: {
     undo: 'Undo',
     redo: 'Redo',
-    overtaken: (name: string) => `Not undone: another user has changed ${name} since.`,
-    gone: (name: string) => `Not undone: ${name} was deleted.`,
-    used: (name: string) => `Not undone: ${name} was started or linked since. Delete it if it is not wanted.`,
-    refused: (names: string, reason: string) => `Not undone: ${names}. ${reason}`,
+    notUndone: (reason: string) => `Not undone: ${reason}`,
+    notRedone: (reason: string) => `Not redone: ${reason}`,
+    overtaken: (name: string) => `another user has changed ${name} since.`,
+    gone: (name: string) => `${name} was deleted.`,
+    used: (name: string) => `${name} was started or linked since. Delete it if it is not wanted.`,
+    refused: (names: string, reason: string) => `${names}. ${reason}`,
     things: { node: 'the node', link: 'the link', drawing: 'the drawing', schedule: 'the schedule' },
   },
   dock: {

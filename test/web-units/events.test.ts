@@ -6,6 +6,7 @@ import { basicHeader } from '../../src/http/access/authentication.ts';
 import { Source } from '../../src/web/capture/source.ts';
 import { Connection } from '../../src/web/console/connection.ts';
 import { pasteSlowly } from '../../src/web/console/slow-paste.ts';
+import { draftPaths, isUnsaved, keepDraft } from '../../src/web/model/lab/file-drafts.ts';
 import { Lab } from '../../src/web/model/lab/lab.ts';
 import { Labs } from '../../src/web/model/lab/labs.ts';
 import { api } from '../../src/web/model/server/api.ts';
@@ -90,6 +91,23 @@ test('labs that are created and deleted while the list is first read are in it a
     [...labs.list.value!.values()].map(({ name }) => name),
     ['New'],
   );
+  // A lab that is created while the times are read is not missing: the list is not read again for it.
+  const times = Promise.withResolvers<void>();
+  const asked: string[] = [];
+  globalThis.fetch = async (path, init) => {
+    asked.push(String(path));
+    const answer = await fetch(path, init);
+    if (asked.length === 1) await times.promise;
+    return answer;
+  };
+  const reading = labs.readChanges();
+  await until(() => asked.length === 1, 'the reading');
+  await sleep(300); // until the answer of before has come
+  await server.project('Newer');
+  await until(() => labs.list.value!.size === 2, 'the newer one');
+  times.resolve();
+  await reading;
+  assert.ok(!asked.includes('/v2/projects'), `${asked}`);
 });
 
 test('a lab that is renamed while its nodes are first read has its new name', async (t) => {
@@ -372,6 +390,21 @@ test('a connection that breaks while missed events are sent loses nothing', asyn
   await until(() => lab.nodes.size === 30, 'all nodes');
 });
 
+test('a lab that the server refuses to read is read again with the connection', async (t) => {
+  const { server, project } = await LabServer.withLab(t, { name: 'refused', auto_close: false });
+  const { lab, way } = await shown(t, server, project.project_id);
+  const { fetch } = globalThis;
+  globalThis.fetch = async () => Response.json({ status: 401, message: 'Who are you?' }, { status: 401 });
+  await lab.read();
+  assert.equal(lab.state.value, 'refused');
+  way.cut();
+  await until(() => lab.events.connection.value === 'lost', 'the loss');
+  globalThis.fetch = fetch;
+  way.mend();
+  await until(() => lab.state.value === 'open', 'the lab');
+  assert.deepEqual([lab.endedAt.value, lab.problem.value], [0, '']);
+});
+
 test('after more events than the server keeps, everything is read again', async (t) => {
   const { server, project } = await LabServer.withLab(t, { name: 'long away', auto_close: false });
   const hub = await server.hub(project, 'Hub');
@@ -391,7 +424,7 @@ test('after more events than the server keeps, everything is read again', async 
 
 test('a lab that is closed or deleted by others stays in sight with its time', async (t) => {
   const { server, project, path } = await LabServer.withLab(t, { name: 'ends', auto_close: false });
-  await server.hub(project, 'Hub');
+  const hub = await server.hub(project, 'Hub');
   const { lab } = await shown(t, server, project.project_id);
   await server.expect(204, 'POST', `${path}/close`);
   await until(() => lab.state.value === 'closed', 'the closing');
@@ -400,7 +433,14 @@ test('a lab that is closed or deleted by others stays in sight with its time', a
   await server.expect(201, 'POST', `${path}/open`);
   await until(() => lab.state.value === 'open', 'the opening');
   assert.equal(lab.endedAt.value, 0);
+  const drafts = ['notes', `nodes/${hub.node_id}/files/a.cfg`].map((file) => `${lab.path}/${file}`);
+  for (const draft of drafts) keepDraft(draft, '', 'typed');
+  await server.expect(200, 'DELETE', `${path}/nodes/${hub.node_id}?keep=yes`);
+  await until(() => lab.nodes.size === 0, 'the deletion of the node');
+  keepDraft(drafts[0]!, '', '');
+  assert.deepEqual([draftPaths(), isUnsaved()], [drafts.slice(1), false]);
   await server.expect(204, 'DELETE', path);
   await until(() => lab.state.value === 'deleted', 'the deletion');
   assert.ok(lab.isShown);
+  assert.deepEqual(draftPaths(), []);
 });

@@ -4,6 +4,15 @@ import { test } from 'node:test';
 import { FormModel } from '../../src/web/forms/model.ts';
 import { placed } from '../../src/web/forms/refusal.ts';
 import { type Field, fieldsOf, type JsonSchema } from '../../src/web/forms/schema.ts';
+import {
+  draftOf,
+  draftPaths,
+  draftWritten,
+  dropDrafts,
+  followNodes,
+  isUnsaved,
+  keepDraft,
+} from '../../src/web/model/lab/file-drafts.ts';
 import { History } from '../../src/web/model/lab/undo.ts';
 import type { NodeObject } from '../../src/web/model/server/types.ts';
 import { ImpairmentForm } from '../../src/web/panels/inspector/link/impairment-form.ts';
@@ -15,6 +24,7 @@ import {
   generalFields,
   ownFields,
   valuesOf,
+  withResult,
 } from '../../src/web/panels/inspector/node/changes.ts';
 import { templateFields } from '../../src/web/templates/template-fields.ts';
 import { LabServer } from '../controller/lab-server.ts';
@@ -369,9 +379,9 @@ test('a setting that differs between nodes is neither on nor off, and can be set
   model.type(usage, 'C');
   model.type(usage, '');
   model.type(ram, '3');
-  assert.deepEqual(model.changes(), { tpm: false, offload: false, usage: '', ram: 3 });
+  assert.deepEqual(model.changes(), { tpm: false, offload: false, ram: 3 }, 'an emptied text is not emptied in all');
   model.type(ram, '');
-  assert.deepEqual(model.changes(), { tpm: false, offload: false, usage: '' }, 'a number cannot be empty');
+  assert.deepEqual(model.changes(), { tpm: false, offload: false });
   // Their events, and the undoing of it.
   await model.save(async (changes) => ({ ...model.base.value, ...changes }));
   model.follow(commonValues(nodes({ tpm: false, ram: 1 }, { tpm: false, ram: 1 })));
@@ -380,17 +390,68 @@ test('a setting that differs between nodes is neither on nor off, and can be set
   assert.deepEqual(model.changes(), { tpm: true });
 });
 
+test('a change that some nodes refused is the own one for the others, also when their events come later', async () => {
+  const fields = fieldsOf({ properties: { ram: { type: 'integer' }, cpus: { type: 'integer' } } });
+  const nodes = [1, 1].map((cpus) => ({ properties: { ram: 1, cpus } }) as unknown as NodeObject);
+  const model = new FormModel({ fields, base: commonValues(nodes), words: PROBLEMS });
+  model.type(fields[0]!, '2');
+  const results: PromiseSettledResult<Record<string, unknown>>[] = [
+    { status: 'rejected', reason: new Error('locked') },
+    { status: 'fulfilled', value: { properties: { ram: 2 } } },
+  ];
+  const now = nodes.map((node, at) => withResult(node, results[at]!));
+  assert.deepEqual(
+    now.map(({ properties }) => properties),
+    [
+      { ram: 1, cpus: 1 },
+      { ram: 2, cpus: 1 },
+    ],
+  );
+  await model.save(async () => {
+    model.follow(commonValues(now));
+    throw new Error('locked');
+  });
+  model.follow(commonValues(now));
+  assert.deepEqual([model.foreign.value, model.typed.value, model.message.value], [{}, { ram: '2' }, 'locked']);
+});
+
+test('a draft ends when its text is written, also when its editor is gone, and with its lab', () => {
+  const [notes, config] = ['/projects/one/notes', '/projects/one/nodes/pc/files/a.cfg'];
+  keepDraft(notes, '', 'mine');
+  draftWritten(notes, 'mine');
+  assert.deepEqual(draftPaths(), []);
+  draftWritten(notes, 'mine');
+  assert.deepEqual(draftPaths(), [], 'a discarded one does not come back');
+  keepDraft(notes, '', 'mine, and more');
+  draftWritten(notes, 'mine');
+  assert.deepEqual(draftOf(notes), { base: 'mine', text: 'mine, and more' });
+  keepDraft(notes, '', '');
+  keepDraft(config, '', 'hostname R1');
+  assert.equal(isUnsaved(), true);
+  followNodes('/projects/one', new Map());
+  assert.deepEqual([isUnsaved(), draftOf(config)?.text], [false, 'hostname R1']);
+  followNodes('/projects/one', new Map([['pc', {}]]));
+  assert.equal(isUnsaved(), true);
+  dropDrafts('/projects/on');
+  assert.deepEqual(draftPaths(), [config]);
+  dropDrafts('/projects/one');
+  assert.deepEqual([isUnsaved(), draftPaths()], [false, []]);
+});
+
 const DELAY = {
   name: 'delay',
-  fields: fieldsOf({ properties: { ms: { type: 'number' }, jitter_ms: { type: 'number' } } }),
+  fields: fieldsOf({ properties: { ms: { type: 'number' }, jitter: { type: 'number' } } }),
 };
 
 test('what is typed while impairments are applied stays to be applied', async (t) => {
   const { server, project } = await LabServer.withLab(t);
   const [a, b] = [await server.hub(project, 'A'), await server.hub(project, 'B')];
   const { link_id: id } = await server.link(project, [a, 0], [b, 0]);
-  const call = async (method: string, path: string, body?: object) =>
-    (await server.call(method, `/v2${path}`, body)).json;
+  const call = async (method: string, path: string, body?: object) => {
+    const { status, json } = await server.call(method, `/v2${path}`, body);
+    if (status >= 400) throw new Error(json.message);
+    return json;
+  };
   const history = new History({
     requests: {
       get: (path) => call('GET', path),
@@ -407,7 +468,7 @@ test('what is typed while impairments are applied stays to be applied', async (t
   const first = impairments.apply(history, id);
   impairments.type('forward', 'delay', jitter, '3');
   assert.equal(await first, true);
-  assert.deepEqual(impairments.typed.value, { 'forward.delay.jitter_ms': '3', 'backward.delay.jitter_ms': '3' });
+  assert.deepEqual(impairments.typed.value, { 'forward.delay.jitter': '3', 'backward.delay.jitter': '3' });
   const second = impairments.apply(history, id);
   // The former value again.
   impairments.type('forward', 'delay', jitter, '');
@@ -415,6 +476,11 @@ test('what is typed while impairments are applied stays to be applied', async (t
   assert.deepEqual([impairments.value('forward', 'delay', jitter), impairments.changes.value], ['', 1]);
   assert.equal(await impairments.apply(history, id), true);
   assert.equal(impairments.changes.value, 0);
+  impairments.type('forward', 'delay', ms, '-5');
+  const refused = impairments.apply(history, id);
+  impairments.type('forward', 'delay', ms, '10');
+  assert.equal(await refused, false);
+  assert.equal(impairments.changes.value, 0, 'after a refusal the present value is no change');
   const { forward, backward } = (await server.expect(200, 'GET', `/v2/projects/${project.project_id}/links/${id}`))
     .impairments;
   assert.deepEqual([forward, backward], [{ delay: { ms: 10 } }, { delay: { ms: 10 } }]);

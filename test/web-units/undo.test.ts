@@ -10,12 +10,15 @@ import { LabServer } from '../controller/lab-server.ts';
 async function setUp(t: TestContext, { keeps = true } = {}) {
   const { server, project } = await LabServer.withLab(t);
   const hosts = { keep: keeps };
-  /** The status of all changes instead of the server's answer. */
-  const outage: { status: number | undefined } = { status: undefined };
-  const refuse = (): void => {
-    if (outage.status !== undefined) throw Object.assign(new Error('refused'), { status: outage.status });
+  /** Status and sentence instead of the server's answers to these requests. */
+  const outage: { status: number | undefined; of: RegExp; words: string } = {
+    status: undefined,
+    of: /^PUT |restore$/,
+    words: 'refused',
   };
   const call = async (method: string, path: string, body?: object): Promise<Body> => {
+    if (outage.status !== undefined && outage.of.test(`${method} ${path}`))
+      throw Object.assign(new Error(outage.words), { status: outage.status });
     const { status, json } = await server.call(method, `/v2${path}`, body);
     if (status >= 400) throw Object.assign(new Error(json.message), { status });
     return status === 204 ? undefined : json;
@@ -23,10 +26,7 @@ async function setUp(t: TestContext, { keeps = true } = {}) {
   const requests: Requests = {
     get: (path) => call('GET', path),
     post: (path, body) => call('POST', path, body ?? {}),
-    put: async (path, body) => {
-      refuse();
-      return call('PUT', path, body);
-    },
+    put: (path, body) => call('PUT', path, body),
     delete: (path) => call('DELETE', hosts.keep ? path : path.replace('?keep=yes', '')),
   };
   const path = `/projects/${project.project_id}`;
@@ -73,7 +73,7 @@ test('places, names and labels go back and forth, several nodes as one step', as
 });
 
 test('changes that one request of the server makes are one step, which is undone for each thing', async (t) => {
-  const { server, project, history, known, read } = await setUp(t);
+  const { server, project, history, known, outage, read } = await setUp(t);
   const nodes: Body[] = [];
   for (const name of ['One', 'Two']) nodes.push(await server.hub(project, name));
   const { node_id: one } = nodes[0];
@@ -89,6 +89,14 @@ test('changes that one request of the server makes are one step, which is undone
   assert.deepEqual(await locks(), [true, true]);
   await assert.rejects(history.updateBy(['nothing'], [{ kind: 'node', id: one, fields: { locked: false } }]));
   assert.equal(history.undoable.value, 2, 'a refused request leaves no step');
+  // Nothing is done that could not be undone.
+  Object.assign(outage, { status: 503, of: /^GET / });
+  known.delete(one);
+  await assert.rejects(history.updateBy(['unlock'], [{ kind: 'node', id: one, fields: { locked: false } }]), {
+    status: 503,
+  });
+  outage.status = undefined;
+  assert.deepEqual(await locks(), [true, true]);
 });
 
 test('undo and redo that are asked for before the answers have come are counted at once', async (t) => {
@@ -144,6 +152,18 @@ test('links and drawings that were deleted come back as they were, and can be de
   assert.deepEqual([await call('GET', `${path}/links`), await call('GET', `${path}/drawings`)], [[], []]);
 });
 
+test('what is written in a drawing stays when the object whose id it names is made again', async (t) => {
+  const { server, project, path, history, call } = await setUp(t);
+  const [one, two] = [await server.hub(project, 'One'), await server.hub(project, 'Two')];
+  const nodes = [one, two].map(({ node_id }) => ({ node_id, adapter_number: 0, port_number: 1 }));
+  const { link_id: id } = await history.make<Body>('link', { nodes });
+  await history.make('drawing', { svg: `<svg><text>${id}</text></svg>` });
+  await history.remove([{ kind: 'link', id }]);
+  await history.undo();
+  await history.undo();
+  assert.deepEqual(await call('GET', `${path}/drawings`), []);
+});
+
 test('what another user has changed or deleted since is not undone, nor half of a step; earlier steps still are', async (t) => {
   const { server, project, history, known, read, call, path } = await setUp(t);
   const [one, two] = [await server.hub(project, 'One', { x: 0 }), await server.hub(project, 'Two', { x: 0 })];
@@ -186,6 +206,8 @@ test('what the server cannot reverse any more is dropped; the rest of its step a
   const link = await history.make<Body>('link', { nodes: ends });
   await history.remove([{ kind: 'link', id: link.link_id }]);
   const others = await call('POST', `${path}/links`, { nodes: ends });
+  // It may be free again later; when it is not, the step would block earlier ones.
+  await assert.rejects(history.undo(), { status: 409 });
   await assert.rejects(history.undo(), /Not undone: the link\./);
   await assert.rejects(history.undo(), /the link was deleted/);
   await call('DELETE', `${path}/links/${others.link_id}`);
@@ -205,14 +227,33 @@ test('a step that the server did not carry out for another reason can be undone 
   const { history, project, server, outage, read } = await setUp(t);
   const hub = await server.hub(project, 'Hub', { x: 0 });
   await history.update([{ kind: 'node', id: hub.node_id, fields: { x: 50 } }]);
-  for (const status of [0, 401, 429, 503]) {
-    outage.status = status;
-    await assert.rejects(history.undo(), { status });
-    assert.equal(history.undoable.value, 1);
+  await history.remove([{ kind: 'node', id: hub.node_id }]);
+  // The deleted node, then its place.
+  for (const undoable of [2, 1]) {
+    for (const status of [0, 409, 401, 429, 409, 503, 400]) {
+      outage.status = status;
+      await assert.rejects(history.undo(), { status });
+      assert.equal(history.undoable.value, undoable, `${status}`);
+    }
+    outage.status = undefined;
+    await history.undo();
   }
-  outage.status = undefined;
-  await history.undo();
   assert.equal((await read('node', hub.node_id)).x, 0);
+});
+
+test('a step that the server refuses twice for the same reason does not block earlier ones', async (t) => {
+  const { history, project, server, outage, read } = await setUp(t);
+  const hub = await server.hub(project, 'Hub', { x: 0 });
+  for (const x of [50, 60]) await history.update([{ kind: 'node', id: hub.node_id, fields: { x } }]);
+  outage.status = 409;
+  for (const words of ['the host does not answer', 'the host starts']) {
+    outage.words = words;
+    await assert.rejects(history.undo(), { message: words });
+  }
+  await assert.rejects(history.undo(), /Not undone: .*the host starts/);
+  outage.status = undefined;
+  assert.equal(history.undoable.value, 1);
+  assert.equal((await read('node', hub.node_id)).x, 60);
 });
 
 test('of a step that failed in part, the part that succeeded can be undone', async (t) => {
@@ -503,7 +544,7 @@ test('a restored node that another user has changed or started since is not dele
   };
   await deleteAndUndo();
   await call('PUT', `${path}/nodes/${pc.node_id}`, { name: 'Core' });
-  await assert.rejects(history.redo(), /another user has changed PC/);
+  await assert.rejects(history.redo(), /^Error: Not redone: another user has changed PC/);
   assert.deepEqual([(await read('node', pc.node_id)).name, history.redoable.value], ['Core', 0]);
 
   await deleteAndUndo();
@@ -514,7 +555,7 @@ test('a restored node that another user has changed or started since is not dele
 });
 
 test('a deletion that the host does not keep is no step, and is reported', async (t) => {
-  const { server, project, history, hosts, known } = await setUp(t, { keeps: false });
+  const { server, project, history, hosts, known, outage } = await setUp(t, { keeps: false });
   const hub = await server.hub(project, 'Foreign');
   known.set(hub.node_id, hub);
   assert.deepEqual(await history.remove([{ kind: 'node', id: hub.node_id }]), ['Foreign']);
@@ -528,6 +569,26 @@ test('a deletion that the host does not keep is no step, and is reported', async
   hosts.keep = false;
   assert.deepEqual(await history.redo(), ['Other']);
   assert.deepEqual([history.undoable.value, history.redoable.value], [0, 0]);
+
+  // Also when something else is refused.
+  for (const isRedo of [false, true]) {
+    hosts.keep = isRedo;
+    const node = await server.hub(project, 'Last');
+    known.set(node.node_id, node);
+    const drawing = await history.make<Body>('drawing', { svg: '<svg></svg>' });
+    const both = [
+      { kind: 'drawing' as const, id: drawing.drawing_id },
+      { kind: 'node' as const, id: node.node_id },
+    ];
+    if (isRedo) {
+      await history.remove(both);
+      await history.undo();
+    }
+    hosts.keep = false;
+    Object.assign(outage, { status: 404, of: /^DELETE .*drawings/ });
+    await assert.rejects(isRedo ? history.redo() : history.remove(both), /refused.*Last/);
+    outage.status = undefined;
+  }
 });
 
 test('a step of hundreds of changes does not start all its requests at once', async () => {

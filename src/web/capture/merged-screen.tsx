@@ -20,7 +20,7 @@ export function MergedScreen({ ids: [labId = ''] }: { ids: readonly string[] }) 
       </h1>
       <Message text={lab.message.value || (['reading', 'open', 'refused'].includes(state) ? '' : WORDS.lab.closed)} />
       <Message text={lab.problem.value} again={() => void lab.read()} />
-      {state === 'open' && <MergedView lab={lab} isShown />}
+      {lab.isShown && <MergedView lab={lab} isShown />}
     </main>
   );
 }

@@ -3,7 +3,7 @@ import { batch, computed, type ReadonlySignal, type Signal, signal } from '@prea
 import { sentenceOf } from '../model/server/sentence.ts';
 import { placed } from './refusal.ts';
 import type { Field } from './schema.ts';
-import { isEqual, MIXED, mayBeEmpty, type ProblemWords, parsed, type Typed, typedOf, typedSince } from './values.ts';
+import { isEqual, MIXED, type ProblemWords, parsed, type Typed, typedOf, typedSince } from './values.ts';
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -169,7 +169,8 @@ export class FormModel {
   #isPresent(field: Field, typed: Typed): boolean {
     // The request that is running replaces the present value.
     if (field.name in this.#sent) return false;
-    return this.isMixed(field) ? typed === '' && !mayBeEmpty(field) : isEqual(typed, this.#ofBase(field));
+    // Emptied text goes back to the different values, and is not emptied in all nodes.
+    return this.isMixed(field) ? typed === '' && !field.choices.includes('') : isEqual(typed, this.#ofBase(field));
   }
 
   #forgetProblems(name: string): void {

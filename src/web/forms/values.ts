@@ -67,9 +67,6 @@ export function parsed(field: Field, typed: Typed, words: ProblemWords, path = f
   return { value: text };
 }
 
-/** Whether empty text is a value of its own. */
-export const mayBeEmpty = (field: Field): boolean => isEqual(empty(field), { value: '' });
-
 /** The value of an empty field; undefined if it must not be empty. */
 function empty(field: Field): Parsed | undefined {
   if (field.choices.includes('')) return { value: '' };

@@ -2,7 +2,7 @@
 import type { OperationObject } from '../../api/objects.ts';
 import { pageNotice } from '../model/browser/page-notice.ts';
 import { randomId } from '../model/browser/uuid.ts';
-import { draftPaths } from '../model/lab/file-drafts.ts';
+import { dropDrafts, isUnsaved } from '../model/lab/file-drafts.ts';
 import { otherNamesInWords } from '../model/lab/taken-names.ts';
 import { api, isUnanswered } from '../model/server/api.ts';
 import { Events } from '../model/server/events.ts';
@@ -25,6 +25,7 @@ export const pageEvents = new Events({
   query: { operations: 'yes' },
   message: ({ action, event }) => {
     if (action.startsWith('operation.')) tasks.apply(event as unknown as OperationObject);
+    if (action === 'project.deleted') dropDrafts(`/projects/${event['project_id']}`);
   },
   // Progress events are not stored, so the list is read after every reconnect.
   missed: () => void readAll(),
@@ -42,7 +43,7 @@ async function readAll(): Promise<boolean> {
 export function startTasks(): void {
   pageEvents.start();
   addEventListener('beforeunload', (event) => {
-    if (tasks.isSending || draftPaths().length > 0) event.preventDefault();
+    if (tasks.isSending || isUnsaved()) event.preventDefault();
   });
 }
 

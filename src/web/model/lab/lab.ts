@@ -10,6 +10,7 @@ import { compareVersion } from '../server/page-version.ts';
 import { sentenceOf } from '../server/sentence.ts';
 import type { DrawingObject, LinkObject, Message, NodeObject, ProjectObject } from '../server/types.ts';
 import { Counters } from './counters.ts';
+import { dropDrafts, followNodes } from './file-drafts.ts';
 
 type Kind = 'node' | 'link' | 'drawing';
 type Objects = { node: NodeObject; link: LinkObject; drawing: DrawingObject };
@@ -76,6 +77,8 @@ export class Lab {
       },
       resumed: (changes) => {
         this.notice.value = WORDS.connection.resumed(changes);
+        // The account may read it again, or no longer.
+        if (this.state.value === 'refused') void this.read();
         void compareVersion();
       },
       refused: () => void this.#readRefused(),
@@ -184,6 +187,7 @@ export class Lab {
           this.#replace('node', nodes);
           this.#replace('link', links);
           this.#replace('drawing', drawings);
+          followNodes(this.path, this.nodes);
         }
         this.#become(isOpen ? 'open' : 'closed');
         this.problem.value = '';
@@ -260,6 +264,7 @@ export class Lab {
   #become(state: LabState): void {
     if (state === 'open') this.endedAt.value = 0;
     else if (this.isShown) this.#end(state);
+    if (state === 'deleted') dropDrafts(this.path);
     this.state.value = state;
   }
 
@@ -288,6 +293,7 @@ export class Lab {
     else if (kind === 'link' && (object as LinkObject).nodes.length < 2) return;
     // An unchanged picture of a drawing is omitted from its event.
     else all.set(id, kind === 'drawing' ? { ...all.get(id), ...object } : object);
+    if (kind === 'node') followNodes(this.path, this.nodes);
     this.#count();
     for (const listener of this.#listeners) listener(kind, id);
   }

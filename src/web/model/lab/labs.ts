@@ -78,11 +78,12 @@ export class Labs {
 
   async readChanges(): Promise<void> {
     try {
+      const before = [...(this.list.value?.keys() ?? [])];
       const changes = await api.get<{ project_id: string; changed_at: string | null }[]>('/project-changes');
-      // A lab that is no longer shared leaves without an event.
-      const hidden = new Set(this.list.value?.keys());
-      for (const { project_id: id } of changes) hidden.delete(id);
-      if (!this.#waiting && hidden.size > 0) void this.read();
+      const answered = new Set(changes.map(({ project_id: id }) => id));
+      // A lab that is no longer shared leaves without an event; those created or deleted meanwhile have one.
+      const isHidden = before.some((id) => !answered.has(id) && this.list.value?.has(id));
+      if (!this.#waiting && isHidden) void this.read();
       this.changes.value = new Map(
         changes.flatMap(({ project_id: id, changed_at: at }) => (at === null ? [] : [[id, Date.parse(at)]])),
       );

@@ -58,8 +58,8 @@ const SUBSTANCE: Readonly<Record<Thing, readonly string[]>> = {
   drawing: ['x', 'y', 'z', 'rotation', 'locked', 'svg'],
 };
 const MOST_STEPS = 200;
-/** Refusals that stay: the deleted node is not kept any more, a port of the link is used. Repeating them would block earlier steps. */
-const NEVER: readonly unknown[] = [400, 404, 409];
+/** Refusals that may pass, such as those of a host that restarts. If one is repeated, it would block earlier steps. */
+const MAY_PASS: readonly unknown[] = [400, 409];
 
 export interface HistoryOptions {
   requests: Requests;
@@ -73,6 +73,13 @@ export interface HistoryOptions {
 
 /** The step, or a part of it, can never be reversed, mostly because another client has changed its object. */
 class ConflictingChange extends Error {}
+
+/** The error, with the names of nodes that were deleted for good all the same. */
+function withGone(error: unknown, gone: readonly string[]): unknown {
+  if (gone.length === 0) return error;
+  const sentence = WORDS.nodes.removedForGood(namesInSentence(gone));
+  return new Error(`${sentenceOf(error)} ${sentence}`, { cause: error });
+}
 
 const statusOf = (error: unknown): number | undefined => (error as { status?: number }).status;
 
@@ -88,6 +95,10 @@ export class History {
   #otherNames: OtherName[] = [];
   /** The last answer to a change of each object, because an event can come later than the answer. */
   readonly #answers = new Map<string, Fields>();
+  /** The last error of each part that could not be reversed. */
+  readonly #errors = new WeakMap<Part, string>();
+  /** The new ids of objects that the current turn has recreated. */
+  readonly #newIds = new Map<string, string>();
   #done: Step[] = [];
   #undone: Step[] = [];
   /** Steps run one after the other. */
@@ -133,12 +144,13 @@ export class History {
     return this.#next(async () => {
       const step: Part[] = [];
       const made = new Map<string, Fields>();
-      // Those that were deleted meanwhile are left out.
-      await settled(updates, async ({ kind, id, fields }) => {
+      const reads = await settled(updates, async ({ kind, id, fields }) => {
         const now = await this.#now(kind, id, fields);
         step.push({ type: 'changed', kind, id, before: alike(fields, now), after: fields });
         made.set(id, { ...now, ...fields });
       });
+      // Those that were deleted meanwhile are left out.
+      valuesOf(reads.filter((read) => read.status === 'fulfilled' || statusOf(read.reason) !== 404));
       for (const action of actions) await this.#requests.post(`${this.#project}/${action}`);
       for (const [id, object] of made) this.#answers.set(id, object);
       this.#record(step);
@@ -208,7 +220,11 @@ export class History {
         else gone.push(name);
       });
       this.#record(step);
-      valuesOf(removals);
+      try {
+        valuesOf(removals);
+      } catch (error) {
+        throw withGone(error, gone);
+      }
       return gone;
     });
   }
@@ -268,12 +284,14 @@ export class History {
   async #turn(from: Step[], to: Step[]): Promise<string[]> {
     const step = from.at(-1);
     if (!step) return [];
+    const notTurned = from === this.#undone ? WORDS.undo.notRedone : WORDS.undo.notUndone;
     try {
       valuesOf(await settled(step, (part) => this.#check(part)));
     } catch (error) {
+      if (!(error instanceof ConflictingChange)) throw error;
       // Drop a step that can never be undone, so that it does not block earlier ones.
-      if (error instanceof ConflictingChange) from.pop();
-      throw error;
+      from.pop();
+      throw new Error(notTurned(error.message));
     }
     const opposite: Part[] = [];
     const gone: string[] = [];
@@ -286,7 +304,7 @@ export class History {
         if (other) opposite.push(other);
         else gone.push(name);
       } catch (error) {
-        if (!NEVER.includes(statusOf(error))) throw error;
+        if (!this.#isFinal(part, error)) throw error;
         refused.push({ name, error });
       }
       left.delete(part);
@@ -296,16 +314,30 @@ export class History {
       if (step.every(({ type }) => type === 'changed')) {
         valuesOf(await settled(step, turn));
       } else for (const part of step.toReversed()) await turn(part);
+      const [first] = refused;
+      const names = namesInSentence(refused.map(({ name }) => name));
+      if (first) throw new Error(notTurned(WORDS.undo.refused(names, sentenceOf(first.error))));
+      return gone;
+    } catch (error) {
+      throw withGone(error, gone);
     } finally {
       // A partly reversed step can also be reversed back.
       from.pop();
       if (left.size > 0) from.push([...left]);
       if (opposite.length > 0) to.push(opposite);
+      this.#followNewIds();
     }
-    const [first] = refused;
-    if (!first) return gone;
-    const names = namesInSentence(refused.map(({ name }) => name));
-    throw new ConflictingChange(WORDS.undo.refused(names, sentenceOf(first.error)));
+  }
+
+  /** Whether the part is to be dropped, because it cannot be reversed later either. */
+  #isFinal(part: Part, error: unknown): boolean {
+    const status = statusOf(error);
+    // The deleted node is not kept any more, or an end of the link was deleted.
+    if (status === 404 || (status === 400 && part.type === 'removed' && part.kind === 'link')) return true;
+    const now = `${status} ${sentenceOf(error)}`;
+    const isRepeated = this.#errors.get(part) === now;
+    this.#errors.set(part, now);
+    return isRepeated && MAY_PASS.includes(status);
   }
 
   /** @throws ConflictingChange unless the object is as this part left it */
@@ -362,7 +394,7 @@ export class History {
       return { ...part, type: 'uncopied' };
     }
     const made = await this.#copied(part.source, part.body);
-    this.#rename(part.id, made.id);
+    this.#newIds.set(part.id, made.id);
     return made;
   }
 
@@ -380,15 +412,17 @@ export class History {
       return { ...part, type: 'made', object: pick(restored, SUBSTANCE.node) };
     }
     const made = await this.#requests.post<Fields>(`${this.#project}/${kind}s`, part.object);
-    this.#rename(id, idOf(part.kind, made));
+    this.#newIds.set(id, idOf(part.kind, made));
     return { ...part, type: 'made', id: idOf(part.kind, made), object: pick(made, SUBSTANCE[part.kind]) };
   }
 
-  /** Replaces the id in all steps, because a recreated object has a new one. Links name their nodes, and copies their source. */
-  #rename(former: string, now: string): void {
-    const follow = (step: Step): Step => JSON.parse(JSON.stringify(step).replaceAll(former, now));
+  /** Replaces the ids of recreated objects in all steps. Links name their nodes, and copies their source. */
+  #followNewIds(): void {
+    if (this.#newIds.size === 0) return;
     // In place, because the caller holds these lists.
-    for (const list of [this.#done, this.#undone]) list.splice(0, list.length, ...list.map(follow));
+    for (const list of [this.#done, this.#undone])
+      for (const [at, step] of list.entries()) list[at] = step.map((part) => withIds(part, this.#newIds));
+    this.#newIds.clear();
   }
 
   #path(kind: Thing, id: string): string {
@@ -438,4 +472,17 @@ export class History {
       ),
     };
   }
+}
+
+/** The part with these ids instead of former ones. */
+function withIds(part: Part, ids: ReadonlyMap<string, string>): Part {
+  const now = (id: string): string => ids.get(id) ?? id;
+  const id = now(part.id);
+  if ('source' in part) return { ...part, id, source: now(part.source) };
+  const ends = (fields: Fields): Fields => {
+    const nodes = fields['nodes'] as readonly { node_id: string }[] | undefined;
+    return nodes ? { ...fields, nodes: nodes.map((end) => ({ ...end, node_id: now(end.node_id) })) } : fields;
+  };
+  if (part.type === 'changed') return { ...part, id, before: ends(part.before), after: ends(part.after) };
+  return { ...part, id, object: ends(part.object) };
 }

@@ -2,7 +2,7 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { storeIn } from '../../model/browser/signal-handlers.ts';
-import { draftOf, keepDraft } from '../../model/lab/file-drafts.ts';
+import { draftOf, draftWritten, keepDraft } from '../../model/lab/file-drafts.ts';
 import type { Lab } from '../../model/lab/lab.ts';
 import { attempted } from '../../model/server/attempt.ts';
 import type { Message as EventMessage } from '../../model/server/types.ts';
@@ -90,6 +90,8 @@ export function FileEditor({ lab, file, close }: FileEditorProps) {
   const write = async (): Promise<void> => {
     const mine = text.value;
     await file.write(mine.replaceAll('\n', lineEnd.current));
+    // The editor may be gone, and its signals with it.
+    draftWritten(file.path, mine);
     base.value = mine;
     theirs.value = undefined;
     isSaved.value = true;

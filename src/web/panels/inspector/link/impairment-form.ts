@@ -164,6 +164,18 @@ export class ImpairmentForm {
       return false;
     } finally {
       this.#sent = {};
+      this.#forgetPresent();
+    }
+  }
+
+  /** Input that is the present value again is no change. */
+  #forgetPresent(): void {
+    for (const direction of DIRECTIONS) {
+      for (const { name, fields } of this.members) {
+        for (const field of fields)
+          if (keyOf(direction, name, field) in this.typed.value)
+            this.type(direction, name, field, this.value(direction, name, field));
+      }
     }
   }
 

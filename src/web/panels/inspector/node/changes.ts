@@ -108,6 +108,15 @@ export function commonFields(members: readonly Field[], settings: readonly (read
     .map((field) => ({ ...field, required: false }));
 }
 
+/** The node after a change with a body of `bodyOf`, whose result are the changed fields. */
+export function withResult(
+  node: NodeObject,
+  result: PromiseSettledResult<Readonly<Record<string, unknown>>>,
+): NodeObject {
+  const { properties, ...members } = result.status === 'fulfilled' ? result.value : {};
+  return { ...node, ...members, properties: { ...node.properties, ...(properties as object | undefined) } };
+}
+
 /** The values that all nodes share; the others are `MIXED`. */
 export function commonValues(nodes: readonly NodeObject[]): Record<string, unknown> {
   const all = nodes.map(valuesOf);

@@ -10,7 +10,7 @@ import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';
-import { bodyOf, commonFields, commonValues } from './changes.ts';
+import { bodyOf, commonFields, commonValues, withResult } from './changes.ts';
 import { HostField } from './host-field.tsx';
 
 const words = WORDS.node;
@@ -39,8 +39,11 @@ export function Several({ context, nodes }: { context: LabContext; nodes: readon
       failures.push(nodes[index]!.name);
       reasons.add(sentenceOf(result.reason));
     }
-    if (failures.length > 0) throw new Error([...reasons, words.failedFor(failures.join(', '))].join('; '));
-    return { ...form?.base.value, ...changes };
+    if (failures.length === 0) return { ...form?.base.value, ...changes };
+    // Events of the own changes may come later, and would count as changes of others.
+    const now = nodes.map((node) => context.lab.nodes.get(node.node_id) ?? node);
+    form?.follow(commonValues(now.map((node, index) => withResult(node, results[index]!))));
+    throw new Error([...reasons, words.failedFor(failures.join(', '))].join('; '));
   };
   if (problem.value !== '') return <Message text={problem.value} again={again} />;
   if (!form) return <p>{words.loading}</p>;
