@@ -331,13 +331,13 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
 
   // Captures, alone in their window.
   await prove({
-    loads: ['capture/capture-screen.tsx {lab}/links/{linkId}'],
+    loads: ['capture/capture-screen.tsx {lab.path}/links/{linkId}'],
     request: /^GET .*\/links\/[^/]+$/,
     show: () => show(`/labs/${project.project_id}/links/${link.link_id}/capture`),
     done: () => page.getByText('0 frames').waitFor(),
   });
   await prove({
-    loads: ['capture/capture-screen.tsx {lab}/nodes/{end.node_id}'],
+    loads: ['capture/capture-screen.tsx {lab.path}/nodes/{end.node_id}'],
     request: /^GET .*\/nodes\/[^/]+$/,
     show: () => show(`/labs/${project.project_id}/links/${link.link_id}/capture`),
     done: () => page.getByText('0 frames').waitFor(),

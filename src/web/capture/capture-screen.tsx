@@ -16,25 +16,24 @@ export function CaptureScreen({ ids: [projectId = '', linkId = ''] }: { ids: rea
   const title = useSignal('');
   const message = useSignal('');
   const lab = useLab(projectId);
-  const link = `${lab.path}/links/${linkId}`;
   const begin = useCallback((): void => {
     const read = async (): Promise<void> => {
       const [{ capturing, nodes: ends }] = await Promise.all([
-        api.get<LinkObject>(link),
+        api.get<LinkObject>(`${lab.path}/links/${linkId}`),
         // Viewers get no button to stop the capture.
         readAccount().then(readShares),
       ]);
       if (!capturing) {
         const why = whyNotChange(projectId);
         if (why !== '') throw new Error(`${WORDS.may.noCapture} ${why}`);
-        await api.post(`${link}/start_capture`);
+        await api.post(`${lab.path}/links/${linkId}/start_capture`);
       }
       const nodes = await Promise.all(ends.map((end) => api.get<NodeObject>(`${lab.path}/nodes/${end.node_id}`)));
       title.value = nodes.map(({ name }) => name).join(' – ');
       document.title = `${title.value} - Labwire`;
     };
     void attempted(message, read);
-  }, [lab, link, projectId, title, message]);
+  }, [lab, projectId, linkId, title, message]);
   useEffect(begin, [begin]);
   return (
     <main class="capture-alone">
