@@ -291,7 +291,7 @@ export class History {
       if (!(error instanceof ConflictingChange)) throw error;
       // Drop a step that can never be undone, so that it does not block earlier ones.
       from.pop();
-      throw new Error(notTurned(error.message));
+      throw new Error(notTurned(sentenceOf(error)));
     }
     const opposite: Part[] = [];
     const gone: string[] = [];
