@@ -9,6 +9,7 @@ import type { ScheduleObject } from '../server/types.ts';
 import { namesInSentence } from './names-in-sentence.ts';
 import { isOtherName, type OtherName } from './taken-names.ts';
 import { alike, type Fields, idOf, nameOf, pick, scheduled, type Thing } from './undo-fields.ts';
+import { type CopyPart, type Kind, type Part, type Step, withIds } from './undo-parts.ts';
 
 /** The API calls used for changes; paths are below `/v2`. */
 export interface Requests {
@@ -17,9 +18,6 @@ export interface Requests {
   put<T>(path: string, body: object): Promise<T>;
   delete(path: string): Promise<unknown>;
 }
-
-/** The schedule of a link has the link's id and one field, `plan`: the requested schedule or null. */
-type Kind = Thing | 'schedule';
 
 /** New values for some fields of an object. */
 export interface Update {
@@ -30,27 +28,12 @@ export interface Update {
 }
 
 type Made = 'link' | 'drawing';
-/** A node copied from `source` with the request `body`; or to be copied again. */
-interface CopyPart {
-  type: 'copied' | 'uncopied';
-  kind: 'node';
-  id: string;
-  source: string;
-  body: Fields;
-  object: Fields;
-}
-type Part =
-  | { type: 'changed'; kind: Kind; id: string; before: Fields; after: Fields }
-  | { type: 'made' | 'removed'; kind: Thing; id: string; object: Fields }
-  | CopyPart;
 
 /** A node to copy, with the request's body. */
 export interface Copy {
   source: string;
   body: Fields;
 }
-type Step = readonly Part[];
-
 /** Fields that must be unchanged for undoing the creation of an object; a removed link or drawing is recreated from them. */
 const SUBSTANCE: Readonly<Record<Thing, readonly string[]>> = {
   node: ['name', 'x', 'y', 'z', 'label', 'symbol', 'locked', 'status', 'properties'],
@@ -472,17 +455,4 @@ export class History {
       ),
     };
   }
-}
-
-/** The part with these ids instead of former ones. */
-function withIds(part: Part, ids: ReadonlyMap<string, string>): Part {
-  const now = (id: string): string => ids.get(id) ?? id;
-  const id = now(part.id);
-  if ('source' in part) return { ...part, id, source: now(part.source) };
-  const ends = (fields: Fields): Fields => {
-    const nodes = fields['nodes'] as readonly { node_id: string }[] | undefined;
-    return nodes ? { ...fields, nodes: nodes.map((end) => ({ ...end, node_id: now(end.node_id) })) } : fields;
-  };
-  if (part.type === 'changed') return { ...part, id, before: ends(part.before), after: ends(part.after) };
-  return { ...part, id, object: ends(part.object) };
 }
