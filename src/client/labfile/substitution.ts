@@ -74,15 +74,13 @@ export function filled<T>(value: T, values: Values, { typed = true }: { typed?: 
   }
   if (Array.isArray(value)) return value.map((one) => filled(one, values, { typed })) as T;
   if (typeof value === 'object' && value !== null) {
-    const members = Object.entries(value).map(
-      ([name, one]) => [filledText(name, values), filled(one, values, { typed })] as const,
-    );
-    const named = new Map<string, unknown>();
-    for (const [name, one] of members) {
-      if (named.has(name)) throw invalid(`"${name}" is there twice once its variables are filled in`);
-      named.set(name, one);
+    const members = new Map<string, unknown>();
+    for (const [given, one] of Object.entries(value)) {
+      const name = filledText(given, values);
+      if (members.has(name)) throw invalid(`"${name}" is there twice once its variables are filled in`);
+      members.set(name, filled(one, values, { typed }));
     }
-    return Object.fromEntries(named) as T;
+    return Object.fromEntries(members) as T;
   }
   return value;
 }

@@ -50,15 +50,17 @@ export function Control({
       </select>
     );
   }
+  const isNumber = field.kind === 'integer' || field.kind === 'number';
+  const placeholder = isMixed ? WORDS.forms.mixed : isNumber ? range(field) : '';
   if (field.kind === 'lines' || field.kind === 'texts') {
-    const placeholder = isMixed ? WORDS.forms.mixed : '';
-    return <textarea {...common} {...{ placeholder }} rows={3} value={typed} spellcheck={false} onInput={onInput} />;
+    return (
+      <textarea {...common} placeholder={placeholder} rows={3} value={typed} spellcheck={false} onInput={onInput} />
+    );
   }
   if (field.isSecret) {
     return <input {...common} type="password" autocomplete="new-password" value={typed} onInput={onInput} />;
   }
   const list = offers.length > 0 ? `${id}-offers` : undefined;
-  const isNumber = field.kind === 'integer' || field.kind === 'number';
   return (
     <>
       <input
@@ -68,7 +70,7 @@ export function Control({
         inputMode={isNumber ? (field.kind === 'integer' ? 'numeric' : 'decimal') : 'text'}
         autocomplete="off"
         spellcheck={false}
-        placeholder={isMixed ? WORDS.forms.mixed : isNumber ? range(field) : ''}
+        placeholder={placeholder}
         value={typed}
         onInput={onInput}
       />
