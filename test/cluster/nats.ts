@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connectMember } from '../../src/cluster/connection.ts';
+import type { ClusterFiles } from '../../src/cluster/layout.ts';
 import type { Cleanup } from '../cleanup.ts';
 import { eventually } from '../system/daemon.ts';
 
@@ -55,5 +58,26 @@ export class Nats {
     if (!this.#child || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     this.#child.kill('SIGKILL');
     await once(this.#child, 'exit');
+  }
+}
+
+/** Resolves when three servers have each stream of the cluster, of which there are so many: before, the loss of one may end a stream. */
+export async function copied(files: ClusterFiles, streams: number): Promise<void> {
+  const nats = await connectMember(files, await files.member());
+  try {
+    const manager = await jetstreamManager(nats);
+    const copies = async (): Promise<number[]> => {
+      const found: number[] = [];
+      for await (const { cluster } of manager.streams.list())
+        found.push((cluster?.replicas ?? []).filter(({ current }) => current).length);
+      return found;
+    };
+    await eventually(
+      'three copies of each stream',
+      () => copies().catch(() => []),
+      (counts) => counts.length === streams && counts.every((count) => count === 2),
+    );
+  } finally {
+    await nats.close();
   }
 }

@@ -10,7 +10,7 @@ import { eventually } from '../system/daemon.ts';
 import { missing } from '../system/lab.ts';
 import { first, Host, refused } from './joined-host.ts';
 import { KillableHost } from './killable-hosts.ts';
-import { Nats } from './nats.ts';
+import { copied, Nats } from './nats.ts';
 
 const skip = missing('nats-server', 'openssl');
 
@@ -31,6 +31,7 @@ test('a host that runs NATS replaces the first one when that is gone, and not be
   assert.match(await b.run('renew'), /new certificate/);
   await refused(b.run('token'), /not the controller.*"labwired cluster forget" of that host replaces it/);
   await refused(b.run('forget', 'a'), /a is there: its lease was renewed .* Stop its server first/);
+  await copied(b.files, 1);
   // c has learned of itself, and so of the list.
   await eventually('the list on b', async () => (await b.files.hostNames()).join() === 'a,b,c');
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Fabric } from '../../src/fabric/fabric.ts';
 import { keepFromHost } from '../../src/host/network/interface-programs.ts';
 import { shortHash, tunnelName } from '../../src/host/network/interfaces.ts';
-import { changeLink } from '../../src/host/network/kernel-interfaces.ts';
+import { changeLink, MOST_MTU_BYTES } from '../../src/host/network/kernel-interfaces.ts';
 import { NodeNetwork } from '../../src/host/network/node-network.ts';
 import { VxlanLinks } from '../../src/host/network/vxlan-links.ts';
 import { inNetworkOf } from '../../src/host/system-calls.ts';
@@ -39,7 +39,8 @@ if (keeper === undefined) throw new Error('no network namespace of nodes');
 await ip('link', 'add', OUTSIDE, 'netns', `${keeper}`, 'type', 'veth', 'peer', 'name', inside, 'netns', owner);
 inNetworkOf(keeper, () => keepFromHost(OUTSIDE));
 const port = await fabric.createPort({ kind: 'packet', interface: OUTSIDE, kernel: true, process: keeper });
-inNetworkOf(keeper, () => changeLink(OUTSIDE, { up: true }));
+// As the server does for containers: a frame longer than its MTU, which is no super-frame, ends in front of it.
+inNetworkOf(keeper, () => changeLink(OUTSIDE, { mtu: MOST_MTU_BYTES, up: true }));
 const udp = { kind: 'udp', localPort: UDP_PORT, remoteHost, remotePort: UDP_PORT } as const;
 if (way === 'udp') await port.connect(udp);
 else {

@@ -2,11 +2,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { jetstreamManager } from '@nats-io/jetstream';
 import { WebSocket } from 'ws';
-import { connectMember } from '../../src/cluster/connection.ts';
 import { ClusterFiles } from '../../src/cluster/layout.ts';
-import { Nats } from '../cluster/nats.ts';
+import { copied, Nats } from '../cluster/nats.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
 import { noCluster, run } from './cluster-hosts.ts';
 import { type Daemon, eventually, ownDaemon } from './daemon.ts';
@@ -20,24 +18,6 @@ const takesPart = (host: Daemon): Promise<unknown> =>
     () => host.log,
     (log) => log.includes('this host takes part in the cluster'),
   );
-
-/** Waits until three servers have all streams of the cluster, of which there are five. */
-async function copied(state: string): Promise<void> {
-  const files = new ClusterFiles(state);
-  const nats = await connectMember(files, await files.member());
-  try {
-    const streams = await jetstreamManager(nats);
-    const copies = async (): Promise<number[]> => {
-      const found: number[] = [];
-      for await (const { cluster } of streams.streams.list())
-        found.push((cluster?.replicas ?? []).filter(({ current }) => current).length);
-      return found;
-    };
-    await eventually('three copies', copies, (counts) => counts.join() === '2,2,2,2,2');
-  } finally {
-    await nats.close();
-  }
-}
 
 /** Opens the stream of events. */
 async function events(host: Daemon): Promise<{ ended: Promise<void> }> {
@@ -122,7 +102,7 @@ test('clients of another host go on after the death of the host that is the cont
     }
   };
   await controlledBy('a');
-  await copied(b.state);
+  await copied(new ClusterFiles(b.state), 5);
   const streams = [await events(b), await events(c)];
 
   const begin = performance.now();

@@ -6,14 +6,12 @@ import { Failure } from '../../failures.ts';
 import { keepFromHost } from '../../host/network/interface-programs.ts';
 import type { Relay } from '../../host/network/interface-removals.ts';
 import { relayName } from '../../host/network/interfaces.ts';
-import { changeLink, droppedBy, findLink, getLink } from '../../host/network/kernel-interfaces.ts';
+import { changeLink, droppedBy, findLink, getLink, MOST_MTU_BYTES } from '../../host/network/kernel-interfaces.ts';
 import { hasOffload, networkNamespace, SystemError } from '../../host/system-calls.ts';
 import type { PacketAddress } from '../model.ts';
 import { type InterfaceParts, TapEndpoint } from './interface-endpoint.ts';
 import type { KernelEnd, KernelLinks, KernelPort } from './kernel-links.ts';
 
-/** The maximum of a TAP: nodes may use any MTU. */
-const MTU_BYTES = 65_521;
 /** Frames that wait for this thread: about as many small ones as in a packet socket's buffer. */
 const QUEUE_FRAMES = 4096;
 
@@ -79,7 +77,7 @@ export class KernelEndpoint extends TapEndpoint implements KernelEnd {
       this.there(() => {
         this.#namespace = networkNamespace();
         this.relayIndex = getLink(this.interface).index;
-        changeLink(this.interface, { mtu: MTU_BYTES, queueFrames: QUEUE_FRAMES });
+        changeLink(this.interface, { mtu: MOST_MTU_BYTES, queueFrames: QUEUE_FRAMES });
         this.#links.add(this, this.#port, this.#node, this.interface);
       });
       this.#beforeFirst?.();

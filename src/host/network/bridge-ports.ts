@@ -11,14 +11,13 @@ import {
   getLink,
   type Link,
   links,
+  MOST_MTU_BYTES,
   makePair,
   removeLink,
 } from './kernel-interfaces.ts';
 
 /** The release's name format, which other programs recognise: a number, and the port number. */
 const PORT_NAME = /^gns3tap\d+-\d+$/;
-/** The kernel's limit for a TAP. */
-const MAX_MTU = 65_521;
 /** A bridge has this address once its last port has left. */
 const NO_MAC = '00:00:00:00:00:00';
 
@@ -55,7 +54,7 @@ export function joinBridgeByPair(
   try {
     inNetworkOf(keeper, () => {
       keepFromHost(inner);
-      changeLink(inner, { alias, mtu: MAX_MTU, up: true });
+      changeLink(inner, { alias, mtu: MOST_MTU_BYTES, up: true });
     });
     joinBridge(name, bridge);
   } catch (error) {
@@ -93,7 +92,7 @@ function neutralFor(name: string, bridge: Link): { mtu: number; macAddress: stri
   const smallest = Math.min(...others.map(({ mtu }) => mtu));
   return {
     // Lets the bridge's MTU grow with those of the other ports.
-    mtu: Math.min(Math.max(bridge.mtu, others.length > 0 ? smallest : 0), MAX_MTU),
+    mtu: Math.min(Math.max(bridge.mtu, others.length > 0 ? smallest : 0), MOST_MTU_BYTES),
     macAddress: others.length > 0 || bridge.macAddress === NO_MAC ? highMac(name) : bridge.macAddress,
   };
 }

@@ -4,11 +4,9 @@ import { conflict } from '../../failures.ts';
 import { disableOffload, inNetworkOf, inNetworkOfAny, makeTap, SystemError } from '../system-calls.ts';
 import { keepFromHost } from './interface-programs.ts';
 import { guestTapName } from './interfaces.ts';
-import { changeLink, findLink, makePair } from './kernel-interfaces.ts';
+import { changeLink, findLink, MOST_MTU_BYTES, makePair } from './kernel-interfaces.ts';
 
 const MTU = 1500;
-/** The maximum of a TAP: a container may raise its own MTU. */
-const MTU_BYTES = 65_521;
 
 export interface ContainerInterface {
   /** `eth0` */
@@ -70,7 +68,7 @@ function givePairs(process: number, interfaces: readonly ContainerInterface[], n
       const link = hostEndOf(process, adapter);
       makePair(link, { name, macAddress, process });
       keepFromHost(link);
-      changeLink(link, { mtu: MTU_BYTES });
+      changeLink(link, { mtu: MOST_MTU_BYTES });
       if (offload === false) disableOffload(link);
     }
   });

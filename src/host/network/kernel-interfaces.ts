@@ -57,6 +57,9 @@ export interface LinkChange {
   alias?: string;
 }
 
+/** The most that the kernel takes for a TAP. Interfaces beside those of nodes have it, so that nodes may use any MTU. */
+export const MOST_MTU_BYTES = 65_521;
+
 // linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h
 const RTM_NEWLINK = 16;
 const RTM_DELLINK = 17;

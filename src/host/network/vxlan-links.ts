@@ -20,7 +20,16 @@ import { KeyedLock } from '../values/keyed-lock.ts';
 import { attachProgram, keepFromHost, programAt } from './interface-programs.ts';
 import { removeElsewhere } from './interface-removals.ts';
 import { VXLAN_NAME } from './interfaces.ts';
-import { changeLink, disableIpv6, findLink, getLink, makeBridge, makeVxlan, removeLink } from './kernel-interfaces.ts';
+import {
+  changeLink,
+  disableIpv6,
+  findLink,
+  getLink,
+  MOST_MTU_BYTES,
+  makeBridge,
+  makeVxlan,
+  removeLink,
+} from './kernel-interfaces.ts';
 import type { NodeNetwork } from './node-network.ts';
 import { VxlanPath } from './vxlan-path.ts';
 import {
@@ -41,8 +50,6 @@ const MOST_TUNNELS = 1 << 14;
 /** Names of the maps, by which the next server finds them. */
 const MAPS = ['tunnels', 'notes'] as const;
 const PROGRAM = { title: 'labwire vxlan', label: 'labwire_vxlan' };
-/** Nodes may use any MTU: packets that do not fit go in fragments. */
-const MTU_BYTES = 65_521;
 /** Headers of IP, UDP and VXLAN. */
 const HEADER_BYTES = { 4: 36, 6: 56 } as const;
 /** How often (ms) the path MTU of each link is looked up. */
@@ -172,7 +179,7 @@ export class VxlanLinks {
       const index = inNetworkOf(keeper, () => {
         const { index: own } = getLink(name);
         // First: removal finds the entries of the maps by the alias.
-        changeLink(name, { alias: `${owner} ${link.vni}`, mtu: MTU_BYTES });
+        changeLink(name, { alias: `${owner} ${link.vni}`, mtu: MOST_MTU_BYTES });
         enter(notes, link.vni, Buffer.alloc(NOTE_BYTES));
         enter(tunnels, link.vni, encodeTunnel(remote, own, longestWhole(remote, mtu)));
         const maps = { tunnels: tunnels.descriptor, notes: notes.descriptor };
@@ -420,7 +427,7 @@ export class VxlanLinks {
     inNetworkOf(keeper, () => {
       try {
         disableIpv6(VXLAN_NAME);
-        changeLink(VXLAN_NAME, { mtu: MTU_BYTES, up: true });
+        changeLink(VXLAN_NAME, { mtu: MOST_MTU_BYTES, up: true });
       } catch (error) {
         removeLink(VXLAN_NAME);
         throw error;

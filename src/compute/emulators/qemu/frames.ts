@@ -8,7 +8,7 @@ import type { Device } from '../../../fabric/fabric.ts';
 import { messageOf, systemCode } from '../../../failures.ts';
 import { keepFromHost } from '../../../host/network/interface-programs.ts';
 import { guestTapName } from '../../../host/network/interfaces.ts';
-import { changeLink } from '../../../host/network/kernel-interfaces.ts';
+import { changeLink, MOST_MTU_BYTES } from '../../../host/network/kernel-interfaces.ts';
 import { holds, lackedBy } from '../../../host/processes/capabilities.ts';
 import { inNetworkOfAny, makeProgramTap } from '../../../host/system-calls.ts';
 import type { Services } from '../../services.ts';
@@ -18,8 +18,6 @@ import { refusal } from './refusal.ts';
 const TUN = '/dev/net/tun';
 const VHOST = '/dev/vhost-net';
 const LOOPBACK = '127.0.0.1';
-/** The maximum of a TAP: guests may use any MTU. */
-const MTU_BYTES = 65_521;
 
 export interface Frames {
   by: 'tap' | 'udp';
@@ -91,7 +89,7 @@ export function adapterDevice(adapter: KeptAdapter, { nodeNetwork }: Services): 
   const process = nodeNetwork.find(tap);
   inNetworkOfAny(process, () => {
     keepFromHost(tap);
-    changeLink(tap, { up: true, mtu: MTU_BYTES });
+    changeLink(tap, { up: true, mtu: MOST_MTU_BYTES });
   });
   return { kind: 'packet', interface: tap, kernel: true, process };
 }
