@@ -18,7 +18,7 @@ export async function watch(
   t: Cleanup,
   link: string,
   filter: string,
-  words: string[] = [],
+  words: readonly string[] = [],
   process?: number,
 ): Promise<Watching> {
   const enter = process === undefined ? [] : ['nsenter', '-t', `${process}`, '-n'];

@@ -7,6 +7,7 @@ import { kernelLinksUnavailable } from '../../src/host/network/kernel-link-suppo
 import { nodeNetworkUnavailable } from '../../src/host/network/node-network.ts';
 import type { TestEngine } from '../compute/docker-engine.ts';
 import { ip, removeAfter, uniqueName } from '../fabric/namespaces.ts';
+import { FRAME_WORDS, type RecordedFrame, recordedFrames } from '../fabric/recorded.ts';
 import { guestSettings, noGuest, Typist } from '../guest/guest.ts';
 import { keeperOf, nodeLinks } from '../node-network.ts';
 import { watch } from '../watch.ts';
@@ -190,30 +191,20 @@ test('interfaces of guests and containers are in no network of the host, whateve
   assert.deepEqual(processesIn(daemon.state), [], 'nothing keeps the namespace');
 });
 
-interface Packet {
-  bytes: number;
-  checksum: string;
-}
-
 /** What a program that reads raw frames sees of TCP at an interface in a process's network while `task` runs. */
 async function rawPackets(
   t: TestContext,
   [link, process]: [string, number | undefined],
   task: () => Promise<void>,
-): Promise<Packet[]> {
-  const words = ['-o', 'tcp.check_checksum:TRUE', '-T', 'fields', '-e', 'frame.len', '-e', 'tcp.checksum.status'];
-  const watching = await watch(t, link, 'tcp', words, process);
+): Promise<RecordedFrame[]> {
+  const watching = await watch(t, link, 'tcp', FRAME_WORDS, process);
   await task();
   // It prints what it has seen a moment later.
   for (let before = -1; before < watching.said().length; ) {
     before = watching.said().length;
     await sleep(2000);
   }
-  return (await watching.end())
-    .trim()
-    .split('\n')
-    .map((line) => line.split('\t'))
-    .map(([bytes, checksum = '']) => ({ bytes: Number(bytes), checksum }));
+  return recordedFrames(await watching.end());
 }
 
 for (const kernel_links of ['automatic', 'off'] as const)
@@ -248,10 +239,10 @@ for (const kernel_links of ['automatic', 'off'] as const)
     const packets = await rawPackets(t, ['eth0', pid(second)], streams);
     const received = packets.filter(({ bytes }) => bytes > 3000);
     assert.ok(received.length > 50, `${received.length} long packets`);
-    assert.deepEqual(packets.filter(({ bytes, checksum }) => bytes > 4014 || checksum !== '1').slice(0, 5), []);
+    assert.deepEqual(packets.filter(({ bytes, intact }) => bytes > 4014 || !intact).slice(0, 5), []);
     // The other one leaves checksums and the cutting to the link.
     const others = await rawPackets(t, ['eth0', pid(first)], streams);
-    assert.ok(others.some(({ bytes, checksum }) => bytes > 4014 || checksum !== '1'));
+    assert.ok(others.some(({ bytes, intact }) => bytes > 4014 || !intact));
   });
 
 for (const kernel_links of ['automatic', 'off'] as const)
@@ -291,7 +282,7 @@ for (const kernel_links of ['automatic', 'off'] as const)
     const long = packets.filter(({ bytes }) => bytes > 3000);
     // A busy machine sends shorter ones between.
     assert.ok(long.length > 20, `${long.length} long packets`);
-    assert.deepEqual(packets.filter(({ bytes, checksum }) => bytes > 4014 || checksum !== '1').slice(0, 5), []);
+    assert.deepEqual(packets.filter(({ bytes, intact }) => bytes > 4014 || !intact).slice(0, 5), []);
 
     await daemon.post(`${lab.path}/nodes/${guest.node_id}/stop`);
     const { properties } = await daemon.put(`${lab.path}/nodes/${guest.node_id}`, {
