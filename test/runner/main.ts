@@ -6,7 +6,8 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import '../bundled-threads.ts';
+// Inherited by the processes of the files: what V8 has made of the first sources that they load is kept, too.
+import '../keep-compiled.ts';
 import { allowedSkips } from './allowed-skips.ts';
 import { type CommandResult, runCommand } from './commands.ts';
 import { type Extent, lanesOf, SUITES, type SuiteName } from './lanes.ts';
