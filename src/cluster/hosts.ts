@@ -93,12 +93,18 @@ export class Hosts {
     this.#missing.delete(name);
   }
 
-  /** Finds hosts that were taken out since the last call. */
-  async forgetRemoved(): Promise<void> {
-    if (this.#known.size === 0) return;
+  /**
+   * Finds hosts that were taken out since the last call.
+   * @param update brings this host's copy of the list of hosts up to date; without it the list is this host's own
+   */
+  async forgetRemoved(update?: () => Promise<void>): Promise<void> {
+    // One that comes meanwhile may not be in the list yet.
+    const before = [...this.#known];
+    await update?.();
+    if (before.length === 0) return;
     const names = await this.#files.hostNames();
-    for (const [name, id] of this.#known) {
-      if (names.includes(name)) continue;
+    for (const [name, id] of before) {
+      if (names.includes(name) || this.#known.get(name) !== id) continue;
       this.#known.delete(name);
       this.#held.delete(name);
       this.#found(name);

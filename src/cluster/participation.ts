@@ -237,7 +237,8 @@ export class Participation {
       return;
     }
     if (controller) await raiseReplicas(nats, await serverCounts(this.#parts.files));
-    else if (server !== undefined) await updateCopy(nats, this.#parts.files, this.#membership);
+    else if (server !== undefined)
+      await this.#parts.hosts.forgetRemoved(() => updateCopy(nats, this.#parts.files, this.#membership));
     // NATS says only those that run.
     const found = nats.info?.connect_urls?.toSorted() ?? [];
     if (found.length < 2 || found.join() === servers.toSorted().join()) return;

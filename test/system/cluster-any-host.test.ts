@@ -57,11 +57,12 @@ test('clients of another host go on after the death of the host that is the cont
   const first = await natsOf(a);
   await a.start();
   const more = [line, cluster(a, 'token', '--storage').trim()];
+  const others: Nats[] = [];
   for (const [index, host] of [b, c].entries()) {
     // One that runs NATS takes over unless it is not to.
     const words = ['--host-name', index === 0 ? 'b' : 'c', ...(index === 0 ? [] : ['--no-standby'])];
     cluster(host, 'join', more[index] as string, ...words, '--address', await address());
-    await natsOf(host);
+    others.push(await natsOf(host));
   }
   for (const host of [b, c]) await host.start();
   for (const host of hosts) await takesPart(host);
@@ -91,12 +92,12 @@ test('clients of another host go on after the death of the host that is the cont
   const controlledBy = (wanted: string): Promise<unknown> =>
     eventually(
       'the status',
-      () => statusOf(c),
-      (said) => said === `cluster lab, seen from c: the controller is ${wanted}`,
+      () => said(c, 'status'),
+      (line) => line === `cluster lab, seen from c: the controller is ${wanted}`,
     );
-  const statusOf = (host: Daemon): string => {
+  const said = (host: Daemon, ...words: string[]): string => {
     try {
-      return cluster(host, 'status').split('\n', 1)[0] as string;
+      return cluster(host, ...words).split('\n', 1)[0] as string;
     } catch (error) {
       return String(error); // NATS agrees on another leader
     }
@@ -124,4 +125,17 @@ test('clients of another host go on after the death of the host that is the cont
   await Promise.all([first.start(), a.start()]);
   await listed(a, 'One,Two');
   await again(a);
+
+  // Where it is forgotten, the controller is another host.
+  await Promise.all([c.end('SIGTERM'), others[1]!.stop()]);
+  await eventually(
+    'c to be forgotten',
+    () => said(a, 'forget', 'c'),
+    (line) => /c is forgotten/.test(line),
+  );
+  await eventually(
+    'the controller to forget c, too',
+    () => b.get('/v2/computes'),
+    (computes: { name: string }[]) => computes.every(({ name }) => name !== 'c'),
+  );
 });
