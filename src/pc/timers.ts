@@ -37,6 +37,8 @@ export class Timers {
     if (place === this.#entries.length - 1) this.#ask();
     return {
       stop: () => {
+        // Another one that is due at the same time may stop it.
+        entry.ring = () => {};
         const index = this.#entries.indexOf(entry);
         if (index >= 0) this.#entries.splice(index, 1);
         if (index >= 0 && index === this.#entries.length) this.#ask();
