@@ -84,7 +84,7 @@ import { Snapshots } from './snapshots/snapshots.ts';
 import { symbolRoutes } from './symbols/routes.ts';
 import { Symbols } from './symbols/symbols.ts';
 import { installBaseConfigurations } from './templates/base-configurations.ts';
-import { templateRoutes } from './templates/routes.ts';
+import { type Instantiate, templateRoutes } from './templates/routes.ts';
 import { Templates } from './templates/templates.ts';
 import { v3Routes } from './v3/routes.ts';
 import { TemplateNotes } from './v3/templates.ts';
@@ -159,6 +159,7 @@ export class Controller {
   readonly #appliances: ApplianceVerbs;
   readonly #load = new LoadMeter();
   readonly #notes: TemplateNotes;
+  readonly #instantiate: Instantiate;
   readonly #recovery: Recovery;
   readonly #forwards: ConsoleForwards;
   readonly #settings: ServerSettings;
@@ -324,6 +325,12 @@ export class Controller {
     this.#clusterHosts = new ClusterHosts({ computes, projects, checkpoints: this.#checkpoints });
     const create = (project: Project, given: NodeCreate): Promise<Node> =>
       placement.create(project, given, (compute, one: NodeCreate) => this.#nodes.create(project, compute, one));
+    this.#instantiate = async (projectId, request) => {
+      const project = this.#projects.get(projectId);
+      project.requireOpen();
+      const wanted = request();
+      return (await create(project, wanted as NodeCreate)).json();
+    };
     this.access = new Access({
       sharing,
       entries,
@@ -417,12 +424,7 @@ export class Controller {
       ...drawingRoutes({ projects: this.#projects, drawings }),
       ...labRoutes({ projects: this.#projects, nodes: this.#nodes, links, drawings }),
       ...symbolRoutes(this.#symbols),
-      ...templateRoutes(this.#templates, async (projectId, request) => {
-        const project = this.#projects.get(projectId);
-        project.requireOpen();
-        const wanted = request();
-        return (await create(project, wanted as NodeCreate)).json();
-      }),
+      ...templateRoutes(this.#templates, this.#instantiate),
     ];
   }
 
@@ -446,6 +448,7 @@ export class Controller {
         computes: this.computes,
         templates: this.#templates,
         notes: this.#notes,
+        instantiate: this.#instantiate,
         announcer: this.announcer,
         sharing: this.#sharing,
         entries: this.#entries,

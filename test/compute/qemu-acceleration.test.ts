@@ -73,7 +73,7 @@ test('the guest ends even if the process that has started it ends first', { skip
   const running = (): string => spawnSync('pgrep', ['-f', `qemu.*${directory}`], { encoding: 'utf8' }).stdout;
   const script = `
     const { problemOf } = await import(${JSON.stringify(probe)});
-    void problemOf('qemu-system-x86_64', 'tcg', { code: ${JSON.stringify(BUSY)}, limit: 1000 });`;
+    void problemOf('qemu-system-x86_64', 'tcg', { code: ${JSON.stringify(BUSY)}, limit: 10_000 });`;
   const env = { ...process.env, TMPDIR: directory };
   const asking = spawn(process.execPath, ['--input-type=module', '-e', script], { env, stdio: 'ignore' });
   await until(() => running() !== '', 'the guest');

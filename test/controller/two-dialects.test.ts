@@ -1,9 +1,13 @@
 // The same lab by clients of both releases: each sees what the other does, and the verbs that came with 3.0 are there for both.
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { keptPicture } from '../../src/controller/drawings/pictures.ts';
 import { refuseWrites } from '../store/refused-writes.ts';
+import { missing } from '../system/lab.ts';
 import { type Answer, LabServer, until } from './lab-server.ts';
 
 /** A call with a JSON body of a client of release 3.0.6. */
@@ -301,6 +305,106 @@ test('what release 3.0.6 answers in its own way, /v3 does', async (t) => {
   assert.deepEqual(await images(), ['one.qcow2']);
   await expect(204, 'DELETE', `/templates/${second.template_id}`);
   assert.deepEqual(await images(), ['one.qcow2']);
+});
+
+test('templates of /v3 have version and usage in their events and tags, and nodes of one without a compute are made', async (t) => {
+  const { server, project } = await LabServer.withLab(t, {});
+  const stream = await server.request('/v3/notifications');
+  const told: { action: string; event: Record<string, unknown> }[] = [];
+  void (async () => {
+    let rest = '';
+    for await (const part of stream.body!.pipeThrough(new TextDecoderStream())) {
+      const lines = `${rest}${part}`.split('\n');
+      rest = lines.pop()!;
+      told.push(...lines.map((line) => JSON.parse(line)));
+    }
+  })().catch(() => {});
+  const given = { name: 'PC', template_type: 'vpcs', version: '1', usage: 'log in' };
+  const made = await v3(server, 'POST', '/templates', given);
+  assert.deepEqual([made.status, made.json.version, made.json.compute_id], [201, '1', null]);
+  const path = `/templates/${made.json.template_id}`;
+  const tagged = await server.request(`/v3${path}`);
+  const headers = { 'If-None-Match': tagged.headers.get('etag')! };
+  assert.equal((await server.request(`/v3${path}`, { headers })).status, 304);
+  assert.equal((await v3(server, 'PUT', path, { version: '2' })).json.version, '2');
+  assert.equal((await server.request(`/v3${path}`, { headers })).status, 200);
+  const copy = await v3(server, 'POST', `${path}/duplicate`);
+  assert.deepEqual([copy.status, copy.json.version, copy.json.usage], [201, '2', 'log in']);
+  const versions = () =>
+    told.filter(({ action }) => action.startsWith('template.')).map(({ event }) => event['version']);
+  await until(() => versions().length === 3, 'the events');
+  assert.deepEqual(versions(), ['1', '2', '2']);
+  // Taken: nothing of the first one changes.
+  const twice = { ...given, template_id: made.json.template_id, name: 'Other', version: '3' };
+  assert.equal((await v3(server, 'POST', '/templates', twice)).status, 409);
+  assert.equal((await v3(server, 'GET', path)).json.version, '2');
+
+  const lab = `/projects/${project.project_id}`;
+  const builtin = '52136454-1f50-590a-94e4-816bd02d1062';
+  for (const [id, body] of [
+    [made.json.template_id, {}],
+    [builtin, { compute_id: null }],
+  ] as const) {
+    const node = await v3(server, 'POST', `${lab}/templates/${id}`, { x: 0, y: 0, ...body });
+    assert.deepEqual([node.status, node.json.compute_id], [201, 'local']);
+  }
+  // A closed lab has no notifications.
+  assert.equal((await v3(server, 'POST', `${lab}/close`)).status, 204);
+  assert.equal((await v3(server, 'GET', `${lab}/notifications`)).status, 403);
+  // A number as a text has the same limits, and the own compute is not in the list.
+  const compute = { protocol: 'http', host: '127.0.0.1', port: '70000' };
+  assert.equal((await v3(server, 'POST', '/computes', compute)).status, 422);
+  assert.deepEqual((await v3(server, 'GET', '/computes')).json, []);
+});
+
+test('an empty disk image of /v3 gets the name in its address, whatever its body says', {
+  skip: missing('qemu-img'),
+}, async (t) => {
+  const server = await LabServer.start(t, { local: 'true' });
+  const make = (name: string, more: object) =>
+    v3(server, 'POST', `/images/qemu/${name}`, { format: 'vdmk', size: 8, preallocation: null, other: 1, ...more });
+  const made = await make('a.vmdk', { path: join(server.state, 'elsewhere.img'), cluster_size: null });
+  assert.deepEqual([made.status, made.json.filename], [201, 'a.vmdk']);
+  assert.equal(existsSync(join(server.state, 'elsewhere.img')), false);
+  assert.equal((await make('b.qcow2', { format: 'qcow2', cluster_size: '65536' })).status, 201);
+  assert.equal((await make('c.img', { format: 'iso' })).status, 422);
+});
+
+test('appliances are installed once, and so are versions that clients add', async (t) => {
+  const server = await LabServer.start(t, { install_builtin_appliances: 'false' });
+  const files = ['1.qcow2', '2.qcow2', 'mine.qcow2'].map((name) => ({ name, content: `QFI\xfb of ${name}` }));
+  const md5 = (text: string) => createHash('md5').update(text).digest('hex');
+  const document = {
+    ...{ appliance_id: randomUUID(), name: 'Box', category: 'guest', registry_version: 4, status: 'stable' },
+    qemu: { adapters: 1, ram: 64, arch: 'x86_64', console_type: 'telnet' },
+    images: files.slice(0, 2).map(({ name, content }) => ({ filename: name, version: name, md5sum: md5(content) })),
+    versions: files.slice(0, 2).map(({ name }) => ({ name, images: { hda_disk_image: name } })),
+  };
+  await mkdir(join(server.state, 'appliances'), { recursive: true });
+  await writeFile(join(server.state, 'appliances/box.gns3a'), JSON.stringify(document));
+  assert.ok((await server.call('POST', '/v2/reload')).status < 300);
+  const upload = async ({ name, content }: { name: string; content: string }, query = '') => {
+    const path = `/v3/images/upload/${name}${query}`;
+    assert.equal((await server.request(path, { method: 'POST', body: content })).status, 201);
+  };
+  const names = async () =>
+    (await v3(server, 'GET', '/templates')).json
+      .map(({ name }: { name: string }) => name)
+      .filter((name: string) => name.startsWith('Box'))
+      .sort();
+  await upload(files[0]!);
+  await upload(files[1]!, '?install_appliances=true');
+  assert.deepEqual(await names(), ['Box 2.qcow2']);
+  for (const _ of [1, 2]) assert.equal((await v3(server, 'POST', '/images/install')).status, 204);
+  assert.deepEqual(await names(), ['Box 1.qcow2', 'Box 2.qcow2']);
+  const [{ appliance_id: id }] = (await v3(server, 'GET', '/appliances')).json;
+  const version = { name: '9', images: { hda_disk_image: 'mine.qcow2' } };
+  assert.equal((await v3(server, 'POST', `/appliances/${id}/version`, version)).status, 201);
+  const install = () => v3(server, 'POST', `/appliances/${id}/install?version=9`);
+  assert.equal((await install()).status, 404);
+  await upload(files[2]!);
+  assert.equal((await install()).status, 204);
+  assert.deepEqual(await names(), ['Box 1.qcow2', 'Box 2.qcow2', 'Box 9']);
 });
 
 test('a template of /v3 whose version cannot be kept is not made', async (t) => {

@@ -1,5 +1,6 @@
 // Routes that only release 3.0.6 has, or has in another form: the bodies and the routes.
 import * as v from 'valibot';
+import { NewDisk } from '../kinds/qemu.ts';
 import type { ProjectObject } from '../objects.ts';
 import { answers, type RouteDefinitions } from './definition.ts';
 
@@ -7,9 +8,11 @@ export const IouLicence = v.object({ iourc_content: v.string(), license_check: v
 
 export const Version = v.object({ version: v.string(), local: v.optional(v.nullable(v.boolean())) });
 
-export const Disk = v.looseObject({ format: v.string(), size: v.number() });
-
-export const NewVersion = v.object({ name: v.string(), images: v.optional(v.record(v.string(), v.string())) });
+export const NewVersion = v.object({
+  name: v.string(),
+  images: v.optional(v.record(v.string(), v.string())),
+  idlepc: v.optional(v.string()),
+});
 
 // biome-ignore format: a table
 export const V3_ROUTES = {
@@ -36,7 +39,7 @@ export const V3_ROUTES = {
   'DELETE /v3/images/prune':
     { privilege: 'Image.Allocate', status: 204, summary: 'Delete all images that nothing uses' },
   'POST /v3/images/qemu/{path:.+}':
-    { privilege: 'Image.Allocate', body: Disk, status: 201, answer: answers<object>(),
+    { privilege: 'Image.Allocate', body: NewDisk, status: 201, answer: answers<object>(),
       summary: 'Create an empty disk image' },
   'POST /v3/images/upload/{path:.+}':
     { privilege: 'Image.Allocate', raw: true, status: 201, answer: answers<object>(),

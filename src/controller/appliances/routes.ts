@@ -1,4 +1,5 @@
 // Appliances over HTTP: the list as in release 2.2.57; as extensions the appliances whose images a compute has, and templates made from them.
+import { posix } from 'node:path';
 import type * as v from 'valibot';
 import { NODE_KINDS } from '../../api/kinds/kinds.ts';
 import { APPLIANCE_ROUTES, EMULATORS, type Match, type TemplateOfAppliance } from '../../api/routes/appliances.ts';
@@ -14,6 +15,7 @@ import { defaultSymbols } from '../symbols/catalogue.ts';
 import type { Symbols } from '../symbols/symbols.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Appliances } from './appliances.ts';
+import { type ApplianceDocument, type ApplianceVersion, settingsOf } from './document.ts';
 import { matchesOf, type PresentImage, type PresentImages } from './matching.ts';
 import { templateOf } from './template.ts';
 
@@ -73,9 +75,16 @@ export function applianceVerbs({ appliances, symbols, templates, computes }: App
     },
 
     /** @throws Failure */
-    async makeTemplate(id: string, wanted: v.InferOutput<typeof TemplateOfAppliance>, signal: AbortSignal) {
-      const appliance = await appliances.get(id);
+    /** @param added a version that is not in the document, whose files are known by their names */
+    async makeTemplate(
+      id: string,
+      wanted: v.InferOutput<typeof TemplateOfAppliance>,
+      signal: AbortSignal,
+      added?: ApplianceVersion,
+    ) {
+      const found = await appliances.get(id);
       const present = await presentImages(computes.answering(wanted.compute_id), signal);
+      const appliance = added ? { ...found, document: withVersion(found.document, added, present) } : found;
       const symbol = symbolOf(appliance.document, defaultSymbols()[DEFAULT_THEME]!);
       const match = chosen(matchesOf(appliance, present, symbol), wanted.version);
       const template = templateOf(appliance.document, match, { ...wanted, symbol });
@@ -99,6 +108,17 @@ export function applianceRoutes(verbs: ApplianceVerbs): Route[] {
       verbs.makeTemplate(params.appliance_id, body, signal),
     ),
   ];
+}
+
+/** @throws Failure `not-found` if one of its files is missing */
+function withVersion(document: ApplianceDocument, added: ApplianceVersion, present: PresentImages): ApplianceDocument {
+  const { emulator } = settingsOf(document) ?? {};
+  const images = Object.values(added.images).map((filename) => {
+    const image = emulator && present[emulator].find(({ path }) => posix.basename(path) === filename);
+    if (!image) throw notFound(`version: the image ${filename} of "${added.name}" is missing.`);
+    return { filename, md5sum: image.md5sum };
+  });
+  return { ...document, versions: [added], images };
 }
 
 /**

@@ -2,8 +2,8 @@
 import type { NodeObject } from '../../api/objects.ts';
 import { TEMPLATE_ROUTES } from '../../api/routes/templates.ts';
 import { answerText } from '../../events/json.ts';
-import { entityTag, namesTag } from '../../http/app/entity-tags.ts';
-import { JsonText, type Route, routesOf } from '../../http/app/route.ts';
+import { taggedText } from '../../http/app/entity-tags.ts';
+import { type Route, routesOf } from '../../http/app/route.ts';
 import { type NodeRequest, nodeRequest } from './node-request.ts';
 import type { Templates } from './templates.ts';
 
@@ -19,13 +19,9 @@ export function templateRoutes(templates: Templates, instantiate: Instantiate): 
   return [
     route('GET /v2/templates', () => templates.list()),
     route('POST /v2/templates', ({ body }) => templates.create(body)),
-    route('GET /v2/templates/{template_id}', ({ params, headers }) => {
-      const text = answerText(templates.get(params.template_id));
-      const tag = entityTag(text);
-      if (namesTag(headers.get('if-none-match'), tag))
-        return new Response(null, { status: 304, headers: { ETag: tag } });
-      return new JsonText(text, { ETag: tag });
-    }),
+    route('GET /v2/templates/{template_id}', ({ params, headers }) =>
+      taggedText(answerText(templates.get(params.template_id)), headers),
+    ),
     route('PUT /v2/templates/{template_id}', ({ params, body }) => templates.update(params.template_id, body)),
     route('DELETE /v2/templates/{template_id}', ({ params }) => templates.delete(params.template_id)),
     route('POST /v2/templates/{template_id}/duplicate', ({ params }) => templates.duplicate(params.template_id)),

@@ -102,9 +102,8 @@ export class Templates {
    * Copies a template under a new id with the same name.
    * @throws Failure `not-found`, `conflict` for a built-in one, `invalid` for members that its type does not have
    */
-  async duplicate(id: string): Promise<Template> {
-    const { template_id: _, ...settings } = this.#ofPeople(id, 'duplicated');
-    return await this.create(validated(TemplateCreate, settings));
+  async duplicate(id: string, copy = randomUUID()): Promise<Template> {
+    return await this.create(validated(TemplateCreate, { ...this.#ofPeople(id, 'duplicated'), template_id: copy }));
   }
 
   #ofPeople(id: string, verb: string): Template {

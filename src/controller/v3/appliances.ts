@@ -1,8 +1,11 @@
+import { posix } from 'node:path';
 import { V3_ROUTES } from '../../api/routes/v3.ts';
 import { conflict, notFound } from '../../failures.ts';
 import type { HttpRoute, RouteRequest } from '../../http/app/route.ts';
 import { v3RoutesOf, WrongRequest } from '../../http/v3/form.ts';
+import type { ApplianceVersion } from '../appliances/document.ts';
 import type { ApplianceVerbs } from '../appliances/routes.ts';
+import { imagesIn } from '../projects/image-users.ts';
 import type { Templates } from '../templates/templates.ts';
 
 const { route } = v3RoutesOf(V3_ROUTES);
@@ -16,13 +19,13 @@ type Members = Record<string, unknown>;
 
 /** Versions that clients have added, by appliance, until the list is read again (as in release 3.0.6). */
 class AddedVersions {
-  readonly #versions = new Map<string, Members[]>();
+  readonly #versions = new Map<string, ApplianceVersion[]>();
 
-  of(id: string): readonly Members[] {
+  of(id: string): readonly ApplianceVersion[] {
     return this.#versions.get(id) ?? [];
   }
 
-  add(id: string, version: Members): void {
+  add(id: string, version: ApplianceVersion): void {
     this.#versions.set(id, [...this.of(id), version]);
   }
 
@@ -31,12 +34,20 @@ class AddedVersions {
   }
 }
 
-/** Makes templates of all appliances whose images are complete and that no template is named after. */
-export async function installAppliances({ appliances, templates }: ApplianceParts, signal: AbortSignal): Promise<void> {
-  const names = new Set(templates.list().map(({ name }) => name));
-  for (const { appliance_id: id, name, version } of await appliances.matches({ complete: 'yes' }, signal)) {
-    if (version === null || names.has(name)) continue;
-    names.add(name);
+/**
+ * Makes templates of all appliances whose images are complete and not all used by templates.
+ * @param image only of those with this file
+ */
+export async function installAppliances(
+  { appliances, templates }: ApplianceParts,
+  { signal, image }: { signal: AbortSignal; image?: string | undefined },
+): Promise<void> {
+  const used = new Set(templates.list().flatMap((one) => [...imagesIn(one.template_type, one)]));
+  for (const { appliance_id: id, emulator, version, images } of await appliances.matches({ complete: 'yes' }, signal)) {
+    const names = images.map(({ path }) => posix.basename(path ?? ''));
+    const isNew = names.some((name) => !used.has(`${emulator}/${name}`));
+    if (version === null || !isNew || (image !== undefined && !names.includes(image))) continue;
+    for (const name of names) used.add(`${emulator}/${name}`);
     await appliances.makeTemplate(id, { version, compute_id: 'local' }, signal);
   }
 }
@@ -57,13 +68,13 @@ export function applianceRoutes({ appliances }: ApplianceParts): HttpRoute[] {
     }),
     route('GET /v3/appliances/{appliance_id}', find),
     route('POST /v3/appliances/{appliance_id}/version', async (request) => {
-      const { name, images } = request.body;
+      const { name, images, idlepc } = request.body;
       const appliance = await find(request);
       const versions = (appliance['versions'] ?? []) as Members[];
       if (images === undefined || versions.length === 0)
         throw new WrongRequest('images: an appliance with versions, and the files of the new one, are needed.');
       if (versions.some((one) => one['name'] === name)) throw conflict(`name: there is a version "${name}" already.`);
-      added.add(String(appliance['appliance_id']), { name, images });
+      added.add(String(appliance['appliance_id']), { name, images, ...(idlepc !== undefined && { idlepc }) });
       return find(request);
     }),
     route('POST /v3/appliances/{appliance_id}/install', async (request) => {
@@ -72,11 +83,10 @@ export function applianceRoutes({ appliances }: ApplianceParts): HttpRoute[] {
       const names = (versions as Members[]).map(({ name }) => name);
       if (names.length > 0 && version === undefined) throw new WrongRequest('version: say which one to install.');
       if (names.length === 0 && version !== undefined) throw new WrongRequest('version: this appliance has none.');
-      if (added.of(String(id)).some(({ name }) => name === version))
-        throw notFound(`version: images of "${version}" are missing.`);
       if (version !== undefined && !names.includes(version))
         throw notFound(`version: there is no version "${version}".`);
-      await appliances.makeTemplate(String(id), { version, compute_id: 'local' }, request.signal);
+      const own = added.of(String(id)).find(({ name }) => name === version);
+      await appliances.makeTemplate(String(id), { version, compute_id: 'local' }, request.signal, own);
       return undefined;
     }),
   ];

@@ -2,19 +2,20 @@
 import { stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { IMAGE_KINDS } from '../../api/kinds/kinds.ts';
+import { NewDisk } from '../../api/kinds/qemu.ts';
 import type { ImageObject } from '../../api/objects.ts';
 import { V3_ROUTES } from '../../api/routes/v3.ts';
 import { conflict, forbidden, ignoreMissing, invalid, notFound } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { HttpRoute, RouteRequest } from '../../http/app/route.ts';
-import { v3RoutesOf, WrongRequest } from '../../http/v3/form.ts';
+import { readObject, v3RoutesOf, WrongRequest } from '../../http/v3/form.ts';
 import { truthOf } from '../../http/v3/lenient.ts';
 import type { Sharing } from '../accounts/sharing.ts';
 import { mustBeList, refusalOf } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import { PASSED_ON_LIMIT_MS } from '../computes/limits.ts';
 import { type ImageUsers, type ImageUses, imagesIn, type Sees } from '../projects/image-users.ts';
-import { timeV3 } from './objects.ts';
+import { diskV2, timeV3 } from './objects.ts';
 
 const { route } = v3RoutesOf(V3_ROUTES);
 
@@ -197,7 +198,7 @@ async function peeked(stream: ReadableStream<Uint8Array> | null) {
 export function imageRoutes(
   images: Images,
   parts: ImageParts,
-  install: (request: RouteRequest) => Promise<void>,
+  install: (request: RouteRequest, image?: string) => Promise<void>,
 ): HttpRoute[] {
   const json = async (list: StoredImage[]): Promise<object[]> => Promise.all(list.map((image) => images.json(image)));
   return [
@@ -222,14 +223,15 @@ export function imageRoutes(
         const name = posix.basename(path);
         if ((await images.list()).some(({ emulator, filename }) => emulator === 'qemu' && filename === name))
           throw new WrongRequest(`path: there is an image ${name} already.`);
-        await parts.local().post('/qemu/img', { body: { qemu_img: 'qemu-img', path: name, ...body } });
+        await parts.local().post('/qemu/img', { body: { ...body, qemu_img: 'qemu-img', path: name } });
         return images.json((await images.find(name))[0]!);
       },
-      { conflict: 400 },
+      { conflict: 400, read: async (request) => diskV2(NewDisk)(await readObject(request)) },
     ),
     route('POST /v3/images/upload/{path:.+}', async (request) => {
       const made = await images.upload(request.params.path, request.stream, request.signal);
-      if (truthOf(request.query['install_appliances'] ?? '') === true) await install(request);
+      if (truthOf(request.query['install_appliances'] ?? '') === true)
+        await install(request, posix.basename(request.params.path));
       return made;
     }),
     route('GET /v3/images/{path:.+}', async ({ params }) => images.json((await images.find(params.path))[0]!)),

@@ -1,6 +1,7 @@
 // Objects as clients of release 3.0.6 see them, made from those of 2.2.57, and bodies the other way round.
 import * as v from 'valibot';
 import { findNodeKind } from '../../api/kinds/kinds.ts';
+import type { LongerDisk, NewDisk } from '../../api/kinds/qemu.ts';
 import { mendAll } from '../../http/v3/lenient.ts';
 import { isListOfObjects } from '../computes/answers.ts';
 import { defaultSymbols } from '../symbols/catalogue.ts';
@@ -17,10 +18,11 @@ const WITH_AUX: ReadonlySet<unknown> = new Set(['qemu', 'docker']);
 function consolesOf(node: Members): Members {
   const properties = (node['properties'] ?? {}) as Members;
   const type = node['console_type'];
+  const hasAux = properties['aux'] != null;
   return {
     console_type: type === 'none' && WITHOUT_CONSOLE.has(node['node_type']) ? null : (type ?? null),
     aux: properties['aux'] ?? null,
-    aux_type: properties['aux_type'] ?? (WITH_AUX.has(node['node_type']) ? 'none' : null),
+    aux_type: WITH_AUX.has(node['node_type']) ? (properties['aux_type'] ?? (hasAux ? 'telnet' : 'none')) : null,
   };
 }
 
@@ -98,18 +100,25 @@ const READ_ONLY: ReadonlySet<string> = new Set([
 
 export function nodeV2(sent: Members, type: unknown = sent['node_type']): Members {
   const { aux, aux_type: _auxType, console_type: consoleType, properties, ...node } = sent;
+  const hasAux = aux != null && Object.hasOwn(findNodeKind(String(type))?.properties ?? {}, 'aux');
   return {
     ...Object.fromEntries(Object.entries(node).filter(([name]) => !READ_ONLY.has(name))),
     ...(consoleType != null && { console_type: consoleType }),
-    ...(typeof properties === 'object' &&
-      properties !== null && {
-        properties: {
-          ...knownProperties(type, properties as Members),
-          ...(type === 'dynamips' && aux != null && { aux }),
-        },
-      }),
+    ...((hasAux || (typeof properties === 'object' && properties !== null)) && {
+      properties: { ...knownProperties(type, Object(properties) as Members), ...(hasAux && { aux }) },
+    }),
   };
 }
+
+/** The members of a disk that Labwire has; release 3.0.6 spells one format `vdmk`. */
+export const diskV2 =
+  (schema: typeof NewDisk | typeof LongerDisk) =>
+  (sent: Members): Members =>
+    Object.fromEntries(
+      Object.entries(sent)
+        .filter(([member, value]) => member in schema.entries && value !== null)
+        .map(([member, value]) => [member, value === 'vdmk' ? 'vmdk' : value]),
+    );
 
 export function linkV3(link: Members): Members {
   const nodes = link['nodes'];

@@ -1,10 +1,14 @@
 // The routes of release 3.0.6 (`/v3`): those of 2.2.57 with their differences, and the few that only 3.0.6 has.
+import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { LongerDisk, NewDisk } from '../../api/kinds/qemu.ts';
 import { type Releases, releaseFor } from '../../api/releases.ts';
+import type { TemplateUsage } from '../../api/routes/templates.ts';
 import { V3_ROUTES } from '../../api/routes/v3.ts';
 import { conflict, forbidden, invalid } from '../../failures.ts';
 import { relativeBelow } from '../../host/files/relative-path.ts';
+import { jsonCopy } from '../../host/values/json-copy.ts';
+import { taggedText } from '../../http/app/entity-tags.ts';
 import type { Route } from '../../http/app/route.ts';
 import { type Difference, inDialect } from '../../http/v3/dialect.ts';
 import { v3RoutesOf, WrongRequest } from '../../http/v3/form.ts';
@@ -17,11 +21,14 @@ import type { Announcer } from '../events.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { ServerSettings } from '../server/settings.ts';
+import { nodeRequest } from '../templates/node-request.ts';
+import type { Instantiate } from '../templates/routes.ts';
 import { type ApplianceParts, applianceRoutes, installAppliances } from './appliances.ts';
 import { EXPORT_DEFINITION, exportProblem, exportQuery } from './export-query.ts';
 import { type ImageParts, Images, imageRoutes } from './images.ts';
 import {
   computeV3,
+  diskV2,
   linkV3,
   newComputeV3,
   newLinkV3,
@@ -64,6 +71,7 @@ export interface V3RouteParts extends ImageParts, ApplianceParts {
   entries: AccessList;
   usage: () => object;
   settings: ServerSettings;
+  instantiate: Instantiate;
   /** The folder of labs. */
   projectsPath: string;
   releases: Releases;
@@ -73,7 +81,7 @@ export interface V3RouteParts extends ImageParts, ApplianceParts {
 
 /** By method and path without the version. */
 function differences(
-  { projects, computes, notes, templates, projectsPath }: V3RouteParts,
+  { projects, computes, notes, templates, projectsPath, instantiate }: V3RouteParts,
   images: Images,
 ): Record<string, Difference> {
   const nodeAt = (params: Readonly<Record<string, string>>): Node | undefined =>
@@ -117,7 +125,13 @@ function differences(
     [`POST ${LAB}/files/{path:.+}`]: none,
     [`POST ${LAB}/templates/{template_id}`]: {
       params: template,
-      body: (sent) => ({ compute_id: 'local', ...sent }),
+      around: (_run, { body, params }) =>
+        instantiate(params['project_id']!, () => {
+          const { compute_id: id, ...usage }: TemplateUsage = body;
+          const found = templates.get(params['template_id']!);
+          const compute = (found.builtin ? undefined : found.compute_id) ?? id ?? 'local';
+          return nodeRequest({ ...found, compute_id: compute }, { ...usage, compute_id: compute });
+        }),
       answer: fromTemplate,
     },
 
@@ -188,7 +202,10 @@ function differences(
     'GET /symbols/{symbol_id:.+}/dimensions': {},
     'POST /symbols/{symbol_id:.+}/raw': none,
 
-    'GET /computes': { answer: listOf(computeV3) },
+    // The controller's own compute is not in the list.
+    'GET /computes': {
+      answer: (list: Members[]) => list.filter((one) => one['compute_id'] !== 'local').map(computeV3),
+    },
     'POST /computes': {
       answer: newComputeV3,
       before: (sent) => {
@@ -220,36 +237,41 @@ function differences(
         await images.requireAll(sent);
       },
       errors: [404],
-      after: (made: Members, sent) => notes.keepNew(String(made['template_id']), sent),
+      around: (run, { sent, body }) => {
+        const id = (body as Members)['template_id'] ?? randomUUID();
+        // Of one that is there nothing changes.
+        if (templates.list().some((one) => one.template_id === id)) return run();
+        return notes.keep(String(id), sent, () => run({ ...(body as Members), template_id: id }));
+      },
       refusal: 400,
       answer: (one: Members) => notes.json(one),
     },
-    'GET /templates/{template_id}': { params: template, answer: (one: Members) => notes.json(one) },
+    'GET /templates/{template_id}': {
+      params: template,
+      around: async (_run, { params, headers }) =>
+        taggedText(JSON.stringify(notes.json(jsonCopy(templates.get(params['template_id']!)) as Members)), headers),
+    },
     'PUT /templates/{template_id}': {
       params: ownTemplate,
       body: (sent, params) => templateV2(sent, templates.get(params['template_id']!)),
-      after: (_made, sent, params) => notes.keep(params['template_id']!, sent),
+      around: (run, { sent, params }) => {
+        const { template_id: id } = templates.get(params['template_id']!);
+        return notes.keep(id, sent, () => run());
+      },
       refusal: 400,
       answer: (one: Members) => notes.json(one),
     },
     'POST /templates/{template_id}/duplicate': {
       params: ownTemplate,
-      after: (made: Members, _sent, params) =>
-        notes.keepNew(String(made['template_id']), notes.json(templates.get(params['template_id']!) as Members)),
+      around: (_run, { params }) => {
+        const { template_id: id, ...given } = templates.get(params['template_id']!);
+        const copy = randomUUID();
+        return notes.keep(copy, notes.json({ ...given, template_id: id }), () => templates.duplicate(id, copy));
+      },
       answer: (one: Members) => notes.json(one),
     },
   };
 }
-
-/** The members of a disk that Labwire has; release 3.0.6 spells one format `vdmk`. */
-const diskV2 =
-  (schema: typeof NewDisk | typeof LongerDisk) =>
-  (sent: Members): Members =>
-    Object.fromEntries(
-      Object.entries(sent)
-        .filter(([member, value]) => member in schema.entries && value !== null)
-        .map(([member, value]) => [member, value === 'vdmk' ? 'vmdk' : value]),
-    );
 
 /** @throws Failure `forbidden` for a path that is neither in the folder of labs nor the present one */
 function requireInside({ path }: Members, root: string, present: string | undefined): void {
@@ -295,7 +317,7 @@ function withoutPath(sent: Members): Members {
 
 /** @throws Failure `invalid` */
 function requirePort({ port }: Members): void {
-  if (typeof port === 'number' && (port < 1 || port > 65_535))
+  if (port != null && (Number(port) < 1 || Number(port) > 65_535))
     throw invalid('Invalid request: port: expected a number from 1 to 65535.');
 }
 
@@ -375,7 +397,7 @@ export function v3Routes(parts: V3RouteParts): Route[] {
       await notes.forget(id);
       if (truthOf(query['prune_images'] ?? '') === true) await images.prune(template);
     }),
-    ...imageRoutes(images, parts, (request) => installAppliances(parts, request.signal)),
+    ...imageRoutes(images, parts, ({ signal }, image) => installAppliances(parts, { signal, image })),
     ...applianceRoutes(parts),
     ...streamRoutes({ ...parts, templates: notes }),
     socketInV3(routes, `${NODE}/console/ws`),

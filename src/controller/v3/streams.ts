@@ -72,9 +72,9 @@ export function streamRoutes({ announcer, sharing, projects, usage, templates, p
       false,
       identity && (({ event }) => sharing.tells(identity, event)),
     );
-  const ofLab = ({ params }: Pick<RouteRequest, 'params'>) => {
+  const ofLab = async ({ params }: Pick<RouteRequest, 'params'>) => {
     const { project_id: id } = usualParams(params as Record<string, string>);
-    const project = projects.get(id!);
+    const project = await projects.opened(id!);
     return {
       subscribe: () => announcer.project.subscribe(project.id),
       options: { ...options, left: () => projects.listenerLeft(project) },
@@ -95,14 +95,14 @@ export function streamRoutes({ announcer, sharing, projects, usage, templates, p
     }),
     {
       ...route(`GET ${lab}`, async (request) => {
-        const of = ofLab(request);
+        const of = await ofLab(request);
         await disk.look();
         return inV3(lineStream(of.subscribe(), of.options));
       }),
       failure: v3Failure,
     },
     socketRoute(`${lab}/ws`, async (request) => {
-      const of = ofLab(request);
+      const of = await ofLab(request);
       await disk.look();
       return (socket) => socketStream(of.subscribe(), of.options)(socket);
     }),

@@ -79,25 +79,27 @@ export class TemplateNotes {
     if (taken) throw conflict(`name: there is a template "${name}" of this version already.`);
   }
 
-  async keep(id: string, { version, usage }: Members): Promise<void> {
+  /** Keeps notes before `work` makes or changes the template, whose event has them; if that fails they are as before. */
+  async keep<Result>(id: string, { version, usage }: Members, work: () => Promise<Result>): Promise<Result> {
     const now = timeV3(new Date());
-    const before = this.#notes.get(id) ?? { version: null, usage: '', created: now, updated: now };
+    const before = this.#notes.get(id);
     const notes: Notes = {
-      ...before,
+      ...(before ?? { version: null, usage: '', created: now }),
       ...(typeof version === 'string' && { version }),
       ...(typeof usage === 'string' && { usage }),
       updated: now,
     };
-    await this.#documents.put('template-notes', id, notes);
-    this.#notes.set(id, notes);
+    await using undo = new AsyncDisposableStack();
+    undo.defer(() => (before ? this.#set(id, before) : this.forget(id)));
+    await this.#set(id, notes);
+    const result = await work();
+    undo.move();
+    return result;
   }
 
-  /** As `keep`, for a template that has just been made: without notes it is no template of 3.0.6, and is removed again. */
-  async keepNew(id: string, given: Members): Promise<void> {
-    await using undo = new AsyncDisposableStack();
-    undo.defer(() => this.#templates.delete(id));
-    await this.keep(id, given);
-    undo.move();
+  async #set(id: string, notes: Notes): Promise<void> {
+    await this.#documents.put('template-notes', id, notes);
+    this.#notes.set(id, notes);
   }
 
   async forget(id: string): Promise<void> {

@@ -42,8 +42,11 @@ export interface Difference {
   problem?: (query: Readonly<Record<string, string>>, params: Readonly<Record<string, string>>) => string | undefined;
   /** Media type of a file. */
   type?: string;
-  /** Runs after it, before the answer is formed. */
-  after?: (value: never, sent: Members, params: Readonly<Record<string, string>>) => Promise<void>;
+  /** Runs the route, or answers in its place. */
+  around?: (
+    run: (body?: unknown) => Promise<Answer>,
+    given: { sent: Members; body: never; params: Readonly<Record<string, string>>; headers: Headers },
+  ) => Promise<Answer>;
   /** The answer in the form of 3.0.6. */
   answer?: (value: never) => unknown;
 }
@@ -91,10 +94,10 @@ export function inDialect(routes: readonly Route[], spelling: string, difference
       const problem = difference.problem?.(request.query, params);
       if (problem !== undefined) throw new WrongRequest(problem);
       await difference.before?.(sent, params);
-      const answer: Answer = await refusing(difference.refusal, async () =>
-        twin.handle({ ...request, params, query, body, stream: raw ? request.stream : null }),
-      );
-      await difference.after?.(answer as never, sent, params);
+      const run = async (its: unknown = body): Promise<Answer> =>
+        twin.handle({ ...request, params, query, body: its, stream: raw ? request.stream : null });
+      const given = { sent, body: body as never, params, headers: request.headers };
+      const answer: Answer = await refusing(difference.refusal, () => difference.around?.(run, given) ?? run());
       if (difference.type !== undefined && answer instanceof Response)
         answer.headers.set('Content-Type', difference.type);
       return inForm(answer, status, difference.answer);
