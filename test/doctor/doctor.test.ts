@@ -157,6 +157,10 @@ test('a configuration that stops the server is reported with its place, an odd o
   assert.equal(odd.of('configuration')?.state, 'warning');
   assert.match(odd.of('configuration')?.detail ?? '', /gns3_server\.conf line 2: .*"speed"/);
 
+  await writeFile(file, '[Server]\nauth = true\nuser = ann\n');
+  const open = (await ask({ home })).of('account');
+  assert.deepEqual([open?.state, open?.detail.split(':')[0]], ['missing', 'user = ann is set without a password']);
+
   await writeFile(file, '[Server]\nuser = ann\npassword = secret\n');
   await chmod(file, 0o644);
   assert.equal((await ask({ home })).of('configuration')?.fix, `chmod o-r ${file}`);
