@@ -1,8 +1,8 @@
 // Parses the command line and runs the command.
-import { writeFileSync } from 'node:fs';
+import { openSync, writeFileSync } from 'node:fs';
 import { type ProcessEnvironment, processEnvironment } from '../config/environment.ts';
 import { InvalidFlag, type LoadedConfig, loadConfig } from '../config/load.ts';
-import { systemCode } from '../failures.ts';
+import { invalid, systemCode } from '../failures.ts';
 import { explainInodes } from '../host/files/inodes.ts';
 import { configureLog, log, logToFile } from '../host/log.ts';
 import { useAddonDirectory } from '../host/processes/addons.ts';
@@ -21,12 +21,23 @@ const START_AGAIN = 75;
 
 type Configured = Extract<Command, { directory: string }>;
 
+/** @throws Failure `invalid`, which names the setting */
+function openToAppend(path: string, setting: string, mode: number): number {
+  try {
+    return openSync(path, 'a', mode);
+  } catch (error) {
+    const reason = systemCode(error) ?? error;
+    throw invalid(`${setting} ${path} cannot be written: ${reason}. Name a file that the server's user can write.`);
+  }
+}
+
 function configure(command: Configured, { sources, journal }: ProcessEnvironment): LoadedConfig {
   const { flags, file, state } = command;
   const loaded = loadConfig({ ...sources, flags, file, state });
   const { debug, quiet, log: logFile } = loaded.config.Server;
   configureLog({ debug, quiet, journal });
-  if (logFile) logToFile(logFile);
+  // Other commands speak to the operator; as root they would create a file that the server cannot write.
+  if (logFile && command.name === 'serve') logToFile(openToAppend(logFile, 'log', 0o640));
   return loaded;
 }
 
