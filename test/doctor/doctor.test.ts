@@ -1,9 +1,9 @@
 // The doctor on this host: what he finds, what he says to do, and that he leaves everything as it was.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -164,6 +164,17 @@ test('a configuration that stops the server is reported with its place, an odd o
   await writeFile(file, '[Server]\nuser = ann\npassword = secret\n');
   await chmod(file, 0o644);
   assert.equal((await ask({ home })).of('configuration')?.fix, `chmod o-r ${file}`);
+  if (process.getuid?.() === 0) {
+    const state = join(home, 'state');
+    await mkdir(state);
+    await chown(state, 65_534, 65_534);
+    const commands = [`chgrp --reference=${state} ${file}`, `chmod g+r,o-r ${file}`];
+    const found = (await ask({ home })).of('configuration');
+    assert.deepEqual(found?.commands, commands, 'a server of another user can still read it');
+    for (const command of commands) execFileSync('sh', ['-c', command]);
+    const { mode, gid } = await stat(file);
+    assert.deepEqual([mode & 0o777, gid], [0o640, 65_534]);
+  }
   await chmod(file, 0o640);
   assert.equal((await ask({ home })).of('configuration')?.state, 'ok');
 });
