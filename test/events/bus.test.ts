@@ -128,6 +128,25 @@ test('a WebSocket stream sends the same lines and notices that its client has go
   assert.equal(bus.listeners('p'), 0);
 });
 
+test('a WebSocket that is slow to read gets no ping, and so no number, ahead of the events that wait for it', async (t) => {
+  const bus = new EventBus<Anything>();
+  const [near, far] = socketPair();
+  const heard: string[] = [];
+  let unread = 1024 * 1024;
+  t.after(() => near.close());
+  near.listen({ message: (data) => heard.push(JSON.parse(String(data)).sequence), backlog: () => unread });
+  socketStream(bus.subscribe('p', 'now'), options)(far);
+  bus.emit('a', {}, 'p');
+  bus.emit('b', {}, 'p');
+  await new Promise((resolve) => setTimeout(resolve, 4 * options.silence));
+  unread = 0;
+  await eventually('a ping in silence', () => heard.length > 3);
+  assert.deepEqual(
+    heard.slice(0, 4).map((sequence) => sequence.split('-')[1]),
+    ['0', '1', '2', '2'],
+  );
+});
+
 test('in process, what one end has not passed on counts as unsent at the other', () => {
   const [near, far] = socketPair();
   assert.equal(far.bufferedAmount, 0);

@@ -131,7 +131,10 @@ class SocketFeed {
     });
     if (this.#over) return;
     for (const line of openingLines(subscription, options)) socket.send(line);
-    this.#silence = setInterval(() => socket.send(pingLine(subscription, options)), options.silence);
+    this.#silence = setInterval(() => {
+      // A ping has the number of the last event, so none may overtake events that wait: a client would return with that number.
+      if (!this.#scheduled) socket.send(pingLine(subscription, options));
+    }, options.silence);
     subscription.onArrival(() => this.#schedule());
   }
 
