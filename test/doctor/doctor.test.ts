@@ -10,6 +10,7 @@ import { test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Check, type Finding, type Patient, runChecks } from '../../src/doctor/check.ts';
 import { runDoctor } from '../../src/doctor/doctor.ts';
+import { user } from '../../src/doctor/host.ts';
 import { fixReport, textReport } from '../../src/doctor/report.ts';
 import { commands, missing, ok, warning } from '../../src/host/values/check-result.ts';
 import { AccountFile } from '../../src/store/account.ts';
@@ -201,6 +202,19 @@ test('a port that another program has is distinguished from the one of the runni
   assert.match(own.of('state directory')?.detail ?? '', new RegExp(`running labwired \\(pid ${process.pid}\\)`));
   const foreign = await ask({ home, environment: { LABWIRE_SERVER_PORT: taken } });
   assert.equal(foreign.of('listen address')?.state, 'missing', 'another program, though a server runs elsewhere');
+});
+
+test('the user is that of the running server, also if root asks', async (t) => {
+  const ofServer = async (uid: number | undefined): Promise<Finding | undefined> => {
+    const child = spawn('sleep', ['60'], uid === undefined ? {} : { uid });
+    t.after(() => child.kill());
+    await once(child, 'spawn');
+    const [found] = await runChecks([user], { daemon: child.pid } as Patient);
+    return found;
+  };
+  const own = process.getuid?.();
+  assert.equal((await ofServer(undefined))?.state, own === 0 ? 'warning' : 'ok');
+  if (own === 0) assert.match((await ofServer(65_534))?.detail ?? '', /^(nobody|user 65534)$/);
 });
 
 test('a pid file that a killed server has left behind is no running server', async (t) => {
