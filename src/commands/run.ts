@@ -1,5 +1,5 @@
 // Parses the command line and runs the command.
-import { openSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { type ProcessEnvironment, processEnvironment } from '../config/environment.ts';
 import { InvalidFlag, type LoadedConfig, loadConfig } from '../config/load.ts';
 import { invalid, systemCode } from '../failures.ts';
@@ -46,6 +46,8 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
   for (const warning of warnings) log.warn(warning);
   for (const flag of command.ignored) log.warn(`--${flag} is left to systemd and journald; it is ignored`);
   if (environment.addonDirectory) useAddonDirectory(environment.addonDirectory);
+  // Before the start, as it must not fail once the server serves; the pid follows, as the start may fail beside a running server.
+  if (command.pidFile) closeSync(openToAppend(command.pidFile, '--pid', 0o666));
   withholdRights();
   const explained = async (error: unknown): Promise<never> => {
     throw await explainInodes(error, config.state);
