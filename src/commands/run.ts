@@ -5,6 +5,7 @@ import { InvalidFlag, type LoadedConfig, loadConfig } from '../config/load.ts';
 import { invalid, systemCode } from '../failures.ts';
 import { explainInodes } from '../host/files/inodes.ts';
 import { configureLog, log, logToFile } from '../host/log.ts';
+import { hostInUrl } from '../host/network/host-in-url.ts';
 import { useAddonDirectory } from '../host/processes/addons.ts';
 import { loadScript } from '../host/processes/compiled-script.ts';
 import { withholdRights } from '../host/processes/inherited-rights.ts';
@@ -81,7 +82,7 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
   );
   if (command.pidFile) writeFileSync(command.pidFile, `${process.pid}\n`);
   const { address, port } = daemon.address;
-  const url = `${config.Server.protocol}://${address.includes(':') ? `[${address}]` : address}:${port}`;
+  const url = `${config.Server.protocol}://${hostInUrl(address)}:${port}`;
   notifier.ready();
   notifier.status(`Listening on ${url}`);
   log.info('ready', {
