@@ -117,6 +117,39 @@ test('each command has its own help, and a mistake in its words is exit code 2',
   assert.equal(existsSync(missing), false, 'nothing is made for it');
 });
 
+test('only the server writes to the file of its log, and one that it cannot write stops the start by name', async (t) => {
+  const state = await scratchDirectory(t);
+  const run = (log: string, ...words: string[]) =>
+    spawnSync(process.execPath, [join(import.meta.dirname, '../src/main.ts'), ...words, '--state', state], {
+      encoding: 'utf8',
+      env: { ...process.env, LABWIRE_SERVER_LOG: log, LABWIRE_SERVER_PORT: '0' },
+      timeout: 60_000,
+    });
+  const file = join(state, 'labwired.log');
+  for (const words of [['user', 'list'], ['audit']]) {
+    const { status, stderr } = run(file, ...words);
+    assert.equal(status, 0, stderr);
+  }
+  assert.equal(existsSync(file), false, 'the server makes it, as its own user');
+  const refused = run(join(state, 'none/x.log'));
+  assert.equal(refused.status, 1);
+  assert.match(refused.stderr, /^labwired: log \S+none\/x\.log cannot be written: ENOENT\. Name a file .*\n$/);
+});
+
+test('a file for the process id that cannot be written stops the start by name, before the server serves', async (t) => {
+  const state = await scratchDirectory(t);
+  const words = ['serve', '--state', join(state, 'state'), '--pid', join(state, 'none/x.pid')];
+  const { status, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, '../src/main.ts'), ...words], {
+    encoding: 'utf8',
+    env: { ...process.env, LABWIRE_SERVER_PORT: '0' },
+    timeout: 60_000,
+  });
+  assert.equal(status, 1);
+  assert.match(stderr, /^labwired: --pid \S+none\/x\.pid cannot be written: ENOENT\. Name a file .*$/m);
+  assert.doesNotMatch(stderr, / ready /);
+  assert.equal(existsSync(join(state, 'state')), false);
+});
+
 test('names in the audit trail do not reach the terminal as they are', async (t) => {
   const state = await scratchDirectory(t);
   const audit = new AuditFile(state);

@@ -7,6 +7,7 @@ import { join as joinPath } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type NatsConnection, RequestError } from '@nats-io/transport-node';
 import { conflict, Failure, invalid, messageOf } from '../failures.ts';
+import { hostInUrl } from '../host/network/host-in-url.ts';
 import { findProgram } from '../host/processes/program-path.ts';
 import { LEFT_LABS } from '../store/state-paths.ts';
 import {
@@ -330,7 +331,7 @@ async function ownServer(nats: NatsConnection, server: string, given: string | u
     throw conflict(
       `This host is behind a masquerade (${here}, seen as ${seen}), where others do not reach a NATS: join with a line of "labwired cluster token" without --storage, or name its address with --address.`,
     );
-  return `${here.includes(':') ? `[${here}]` : here}:${addressOf(server).port}`;
+  return `${hostInUrl(here)}:${addressOf(server).port}`;
 }
 
 /** A connection as this host, once NATS knows it, and has read its configuration. */

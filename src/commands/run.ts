@@ -1,10 +1,11 @@
 // Parses the command line and runs the command.
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { type ProcessEnvironment, processEnvironment } from '../config/environment.ts';
 import { InvalidFlag, type LoadedConfig, loadConfig } from '../config/load.ts';
-import { systemCode } from '../failures.ts';
+import { invalid, systemCode } from '../failures.ts';
 import { explainInodes } from '../host/files/inodes.ts';
 import { configureLog, log, logToFile } from '../host/log.ts';
+import { hostInUrl } from '../host/network/host-in-url.ts';
 import { useAddonDirectory } from '../host/processes/addons.ts';
 import { loadScript } from '../host/processes/compiled-script.ts';
 import { withholdRights } from '../host/processes/inherited-rights.ts';
@@ -21,12 +22,23 @@ const START_AGAIN = 75;
 
 type Configured = Extract<Command, { directory: string }>;
 
+/** @throws Failure `invalid`, which names the setting */
+function openToAppend(path: string, setting: string, mode: number): number {
+  try {
+    return openSync(path, 'a', mode);
+  } catch (error) {
+    const reason = systemCode(error) ?? error;
+    throw invalid(`${setting} ${path} cannot be written: ${reason}. Name a file that the server's user can write.`);
+  }
+}
+
 function configure(command: Configured, { sources, journal }: ProcessEnvironment): LoadedConfig {
   const { flags, file, state } = command;
   const loaded = loadConfig({ ...sources, flags, file, state });
   const { debug, quiet, log: logFile } = loaded.config.Server;
   configureLog({ debug, quiet, journal });
-  if (logFile) logToFile(logFile);
+  // Other commands speak to the operator; as root they would create a file that the server cannot write.
+  if (logFile && command.name === 'serve') logToFile(openToAppend(logFile, 'log', 0o640));
   return loaded;
 }
 
@@ -35,6 +47,8 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
   for (const warning of warnings) log.warn(warning);
   for (const flag of command.ignored) log.warn(`--${flag} is left to systemd and journald; it is ignored`);
   if (environment.addonDirectory) useAddonDirectory(environment.addonDirectory);
+  // Before the start, as it must not fail once the server serves; the pid follows, as the start may fail beside a running server.
+  if (command.pidFile) closeSync(openToAppend(command.pidFile, '--pid', 0o666));
   withholdRights();
   const explained = async (error: unknown): Promise<never> => {
     throw await explainInodes(error, config.state);
@@ -68,7 +82,7 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
   );
   if (command.pidFile) writeFileSync(command.pidFile, `${process.pid}\n`);
   const { address, port } = daemon.address;
-  const url = `${config.Server.protocol}://${address.includes(':') ? `[${address}]` : address}:${port}`;
+  const url = `${config.Server.protocol}://${hostInUrl(address)}:${port}`;
   notifier.ready();
   notifier.status(`Listening on ${url}`);
   log.info('ready', {

@@ -171,6 +171,11 @@ export function usualSockets(sources: Pick<ConfigSources, 'environment' | 'home'
   return [join(stateDirectory(sources), SOCKET), SERVICE_SOCKET];
 }
 
+/** Either key turns TLS on. */
+function isTls({ ssl, protocol }: Sections['Server']): boolean {
+  return ssl || protocol === 'https';
+}
+
 function checkTogether({ Server, VMware }: Sections): void {
   const wrong = (message: string): never => {
     throw invalid(message);
@@ -185,7 +190,7 @@ function checkTogether({ Server, VMware }: Sections): void {
   }
   if (VMware.vmnet_start_range >= VMware.vmnet_end_range) wrong('vmnet_start_range must be below vmnet_end_range');
   if (Server.password !== '' && Server.user === '') wrong('password is set, but user is empty: set both in [Server]');
-  if (Server.ssl && (Server.certfile === '') !== (Server.certkey === '')) {
+  if (isTls(Server) && (Server.certfile === '') !== (Server.certkey === '')) {
     wrong(
       'certfile and certkey go together: name both, or neither, for a certificate that the server makes for itself',
     );
@@ -217,9 +222,9 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     Server: Object.freeze({
       ...Server,
       auth: Server.auth === 'automatic' ? !Server.insecure && !isLoopback(Server.host) : Server.auth,
-      // Either key turns TLS on, so announced addresses always match.
-      ssl: Server.ssl || Server.protocol === 'https',
-      protocol: Server.ssl ? 'https' : Server.protocol,
+      // Announced addresses always match.
+      ssl: isTls(Server),
+      protocol: isTls(Server) ? 'https' : 'http',
       socket_path: socketPath(Server.socket_path, state, sources.environment['RUNTIME_DIRECTORY']),
       projects_path: place(Server.projects_path, 'projects'),
       images_path: place(Server.images_path, 'images'),

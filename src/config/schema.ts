@@ -26,6 +26,11 @@ const whole = (lowest: number, highest: number) =>
 
 const port = whole(1, 65535);
 const text = v.string();
+/** A variable from a missing secret may hold only a blank or a line break. */
+const unlessBlank = v.pipe(
+  text,
+  v.transform((value) => (value.trim() === '' ? '' : value)),
+);
 const list = (separator: string) =>
   v.pipe(
     v.string(),
@@ -60,8 +65,8 @@ const Server = v.strictObject({
   local: v.optional(flag, 'false'),
   allow_remote_console: v.optional(flag, 'false'),
   auth: v.optional(v.union([automatic, flag], 'use automatic, true or false'), 'automatic'),
-  user: v.optional(text, ''),
-  password: v.optional(text, ''),
+  user: v.optional(unlessBlank, ''),
+  password: v.optional(unlessBlank, ''),
   insecure: v.optional(flag, 'false'),
   allowed_hosts: v.optional(list(','), ''),
   allowed_origins: v.optional(list(','), ''),

@@ -546,6 +546,7 @@ export class Controller {
    * run on.
    */
   async stop({ keepNodes = false } = {}): Promise<void> {
+    this.#projects.endAutoClose();
     this.announcer.controller.close('The server is stopping.');
     this.announcer.project.close('The server is stopping.');
     this.#checkpoints.stop();

@@ -33,8 +33,13 @@ async function examineRights(path: string, state: string): Promise<Verdict | und
 }
 
 async function examineAccount({ loaded: { config } }: Patient): Promise<Verdict | undefined> {
-  const { auth, user } = config.Server;
+  const { auth, user, password } = config.Server;
   if (!auth) return undefined;
+  if (user !== '' && password === '')
+    return missing(
+      `user = ${user} is set without a password: the server does not start`,
+      'set password in [Server] (or LABWIRE_SERVER_PASSWORD), too, or leave out user',
+    );
   if (user !== '') return ok(`${user}, as the configuration says`);
   const file = new AccountFile(config.state);
   for (const path of [file.path, file.initialPassword]) {

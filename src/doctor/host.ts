@@ -1,11 +1,13 @@
 // Checks the system: kernel, user, network buffers, terminals.
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { release, userInfo } from 'node:os';
+import { release } from 'node:os';
 import { systemCode } from '../failures.ts';
+import { ownUser } from '../host/processes/own-user.ts';
 import { commands, missing, ok, warning } from '../host/values/check-result.ts';
 import type { Check } from './check.ts';
-import { numberIn } from './kernel-files.ts';
+import { userName } from './directories.ts';
+import { numberIn, textOf } from './kernel-files.ts';
 
 /** The oldest Linux on which Node 24 is supported (its BUILDING.md). */
 const OLDEST_KERNEL = [4, 18] as const;
@@ -25,9 +27,11 @@ export const kernel: Check = {
 export const user: Check = {
   subject: 'user',
   see: 'install#kernel-user-and-terminals',
-  examine() {
-    const { uid, username } = userInfo();
-    if (uid !== 0) return ok(username);
+  examine({ daemon }) {
+    // The running server's: the doctor is run as root on most hosts.
+    const [, running] = /^Uid:\s+\d+\s+(\d+)/m.exec(textOf(`/proc/${daemon}/status`) ?? '') ?? [];
+    const uid = running === undefined ? ownUser() : Number(running);
+    if (uid !== 0) return ok(userName(uid));
     return warning(
       'root, and so are all nodes that it starts',
       'run the server as another user; bin/install makes one',

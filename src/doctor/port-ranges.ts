@@ -29,6 +29,12 @@ export function sharedWithKernel(
   return covered ? undefined : [from, to];
 }
 
+/** The setting replaces the whole list, so the command repeats what is reserved when it runs, also by a command before it. */
+export function reserving(ports: string): string {
+  const key = 'net.ipv4.ip_local_reserved_ports';
+  return `now=$(sysctl -n ${key}); sysctl -w "${key}=\${now:+$now,}${ports}"`;
+}
+
 function examineRange({ protocol, key, avoided }: Range, { Server }: Config): Verdict {
   const [first, last] = [Server[`${key}_start_port_range`], Server[`${key}_end_port_range`]];
   const keys = `${key}_start_port_range and ${key}_end_port_range in [Server]`;
@@ -44,11 +50,9 @@ function examineRange({ protocol, key, avoided }: Range, { Server }: Config): Ve
   const shared = sharedWithKernel(first, last, local, reserved);
   if (shared === undefined) return ok(detail);
   const ports = shared.join('-');
-  // The setting replaces the whole list, so reserved ports must be repeated.
-  const reserve = `sysctl -w net.ipv4.ip_local_reserved_ports=${[reserved, ports].filter(Boolean).join(',')}`;
   return warning(`${detail}; the kernel gives ${ports} to outgoing connections of any program, too`, {
-    words: `choose another range with ${keys}, or ${reserve}`,
-    commands: [reserve],
+    words: `choose another range with ${keys}, or ${reserving(ports)}`,
+    commands: [reserving(ports)],
   });
 }
 

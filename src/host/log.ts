@@ -1,6 +1,6 @@
 // Structured log lines on standard error: one line per entry, with the priority prefix that journald understands.
 
-import { openSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { systemCode } from '../failures.ts';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -37,9 +37,8 @@ export function configureLog(options: {
   settings.write = options.write ?? settings.write;
 }
 
-/** Appends the log to a file instead of writing it to standard error. */
-export function logToFile(path: string): void {
-  const file = openSync(path, 'a', 0o640);
+/** Appends the log to an open file instead of writing it to standard error. */
+export function logToFile(file: number): void {
   configureLog({ journal: false, write: writerTo(file) });
 }
 

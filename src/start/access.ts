@@ -17,12 +17,12 @@ export interface HostAccounts {
 const NOBODY_IS_ASKED: KnownAccounts = { asked: false, accounts: [], tokens: [] };
 
 /** The account from the configuration or the state directory. */
-function hostAccount({ Server: { auth, user, password }, state }: Config): () => Promise<Credentials | undefined> {
+function hostAccount({ Server: { user, password }, state }: Config): () => Promise<Credentials | undefined> {
   const own = new AccountFile(state);
   const configured = { user, password };
   if (user === '') return () => own.read();
-  // A name without a password is ignored while authentication is off, and admits no client when it is on.
-  return async () => (auth || password !== '' ? configured : undefined);
+  // A name without a password is no account; with authentication the server does not start with it.
+  return async () => (password === '' ? undefined : configured);
 }
 
 /** The accounts that may log in. */

@@ -1,5 +1,6 @@
 // Sets up the checks before all routes: authentication, allowed origins, and the request log.
 import type { Config } from '../config/schema.ts';
+import { hostInUrl } from '../host/network/host-in-url.ts';
 import { isLoopback } from '../host/network/loopback.ts';
 import { Authentication } from '../http/access/authentication.ts';
 import { DOCUMENTED_ORIGINS, type GateOptions, gate, isWithoutTls } from '../http/access/gate.ts';
@@ -54,6 +55,6 @@ export function createAccess(
     admissions: new Admissions(authentication),
     tickets,
     guards,
-    record: record ? recorder(record, `${protocol}://${host}:${port}`) : undefined,
+    record: record ? recorder(record, `${protocol}://${hostInUrl(host)}:${port}`) : undefined,
   };
 }

@@ -127,6 +127,8 @@ test('a bad value stops the start and names its place and what would fit', () =>
     ['[Server]\npassword = x\n', /user is empty/],
     ['[Server]\nauth = perhaps\n', /auth = "perhaps" is not possible: use automatic, true or false/],
     ['[Server]\nssl = true\ncertkey = key.pem\n', /certfile and certkey go together/],
+    ['[Server]\nprotocol = https\ncertkey = key.pem\n', /certfile and certkey go together/],
+    ['[Server]\nprotocol = https\ncertfile = cert.pem\n', /certfile and certkey go together/],
     [
       '[Server]\nudp_start_port_range = 30000\nudp_end_port_range = 20000\n',
       /udp_start_port_range \(30000\) must be below/,

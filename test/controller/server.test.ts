@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { eventually } from '../eventually.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { LabServer } from './lab-server.ts';
 
 test('clients learn the release, old ones too, and a different one is refused', async (t) => {
@@ -53,6 +55,15 @@ test('debug files say what there is, in local mode only, and hold no password', 
   const closed = await LabServer.start(t, { local: 'false' });
   assert.equal((await closed.call('POST', '/v2/debug')).status, 403);
   assert.equal((await closed.call('POST', '/v2/shutdown')).status, 403);
+});
+
+test('requests to an IPv6 address are recorded as curl takes them', async (t) => {
+  const file = join(await scratchDirectory(t), 'requests');
+  const server = await LabServer.start(t, { host: '::1', record: file });
+  await server.project('lab');
+  const text = () => readFile(file, 'utf8').catch(() => '');
+  await eventually('a line', async () => (await text()).includes('\n'));
+  assert.match(await text(), /^curl -X POST 'http:\/\/\[::1\]:\d+\/v2\/projects' /);
 });
 
 /** What a client with this program is told: by GET and by POST of each version. */

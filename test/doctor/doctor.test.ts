@@ -1,15 +1,16 @@
 // The doctor on this host: what he finds, what he says to do, and that he leaves everything as it was.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Check, type Finding, type Patient, runChecks } from '../../src/doctor/check.ts';
 import { runDoctor } from '../../src/doctor/doctor.ts';
+import { user } from '../../src/doctor/host.ts';
 import { fixReport, textReport } from '../../src/doctor/report.ts';
 import { commands, missing, ok, warning } from '../../src/host/values/check-result.ts';
 import { AccountFile } from '../../src/store/account.ts';
@@ -157,9 +158,24 @@ test('a configuration that stops the server is reported with its place, an odd o
   assert.equal(odd.of('configuration')?.state, 'warning');
   assert.match(odd.of('configuration')?.detail ?? '', /gns3_server\.conf line 2: .*"speed"/);
 
+  await writeFile(file, '[Server]\nauth = true\nuser = ann\n');
+  const open = (await ask({ home })).of('account');
+  assert.deepEqual([open?.state, open?.detail.split(':')[0]], ['missing', 'user = ann is set without a password']);
+
   await writeFile(file, '[Server]\nuser = ann\npassword = secret\n');
   await chmod(file, 0o644);
   assert.equal((await ask({ home })).of('configuration')?.fix, `chmod o-r ${file}`);
+  if (process.getuid?.() === 0) {
+    const state = join(home, 'state');
+    await mkdir(state);
+    await chown(state, 65_534, 65_534);
+    const commands = [`chgrp --reference=${state} ${file}`, `chmod g+r,o-r ${file}`];
+    const found = (await ask({ home })).of('configuration');
+    assert.deepEqual(found?.commands, commands, 'a server of another user can still read it');
+    for (const command of commands) execFileSync('sh', ['-c', command]);
+    const { mode, gid } = await stat(file);
+    assert.deepEqual([mode & 0o777, gid], [0o640, 65_534]);
+  }
   await chmod(file, 0o640);
   assert.equal((await ask({ home })).of('configuration')?.state, 'ok');
 });
@@ -186,6 +202,19 @@ test('a port that another program has is distinguished from the one of the runni
   assert.match(own.of('state directory')?.detail ?? '', new RegExp(`running labwired \\(pid ${process.pid}\\)`));
   const foreign = await ask({ home, environment: { LABWIRE_SERVER_PORT: taken } });
   assert.equal(foreign.of('listen address')?.state, 'missing', 'another program, though a server runs elsewhere');
+});
+
+test('the user is that of the running server, also if root asks', async (t) => {
+  const ofServer = async (uid: number | undefined): Promise<Finding | undefined> => {
+    const child = spawn('sleep', ['60'], uid === undefined ? {} : { uid });
+    t.after(() => child.kill());
+    await once(child, 'spawn');
+    const [found] = await runChecks([user], { daemon: child.pid } as Patient);
+    return found;
+  };
+  const own = process.getuid?.();
+  assert.equal((await ofServer(undefined))?.state, own === 0 ? 'warning' : 'ok');
+  if (own === 0) assert.match((await ofServer(65_534))?.detail ?? '', /^(nobody|user 65534)$/);
 });
 
 test('a pid file that a killed server has left behind is no running server', async (t) => {

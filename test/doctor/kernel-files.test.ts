@@ -1,10 +1,12 @@
 // What the doctor reads out of the kernel's files.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { numberRanges, socketRows, softLimit } from '../../src/doctor/kernel-files.ts';
 import { taskGroups } from '../../src/doctor/limits.ts';
-import { sharedWithKernel } from '../../src/doctor/port-ranges.ts';
+import { reserving, sharedWithKernel } from '../../src/doctor/port-ranges.ts';
 import { capabilitiesIn } from '../../src/host/processes/capabilities.ts';
+import { cannotUnshare } from '../host/missing.ts';
 
 test('ports in use are found among the sockets of the host', () => {
   const table = [
@@ -36,6 +38,15 @@ test('ports that the kernel gives to others are reported, unless they are reserv
     [8080, 8080],
     [32_000, 41_000],
   ]);
+});
+
+test('commands that reserve ports keep what those before them have reserved', {
+  skip: cannotUnshare('network namespaces', '--net', 'sysctl', '-w', 'net.ipv4.ip_local_reserved_ports='),
+}, () => {
+  const script = [reserving('5000-10000'), reserving('20000-30000')].join('\n');
+  const read = 'cat /proc/sys/net/ipv4/ip_local_reserved_ports';
+  const said = execFileSync('unshare', ['--net', 'sh', '-c', `${script}\n${read}`], { encoding: 'utf8' });
+  assert.equal(said.trim().split('\n').at(-1), '5000-10000,20000-30000');
 });
 
 test('every control group that limits processes is looked at, in both versions', () => {

@@ -1,6 +1,7 @@
 // Notifications: who hears what, in which order, and what happens to a listener that does not listen.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { ComputeEvents, ControllerEvents, ProjectEvents } from '../../src/api/events.ts';
@@ -126,6 +127,47 @@ test('a WebSocket stream sends the same lines and notices that its client has go
   near.close();
   await eventually('the end of the stream', () => left === 1);
   assert.equal(bus.listeners('p'), 0);
+});
+
+test('a WebSocket that is slow to read gets no ping, and so no number, ahead of the events that wait for it', async (t) => {
+  const bus = new EventBus<Anything>();
+  const [near, far] = socketPair();
+  const heard: string[] = [];
+  let unread = 1024 * 1024;
+  t.after(() => near.close());
+  near.listen({ message: (data) => heard.push(JSON.parse(String(data)).sequence), backlog: () => unread });
+  socketStream(bus.subscribe('p', 'now'), options)(far);
+  bus.emit('a', {}, 'p');
+  bus.emit('b', {}, 'p');
+  await new Promise((resolve) => setTimeout(resolve, 4 * options.silence));
+  unread = 0;
+  await eventually('a ping in silence', () => heard.length > 3);
+  assert.deepEqual(
+    heard.slice(0, 4).map((sequence) => sequence.split('-')[1]),
+    ['0', '1', '2', '2'],
+  );
+});
+
+test('a listener that is given up as too slow has left, and a WebSocket is closed although its client does not read', async (t) => {
+  const bus = new EventBus<Anything>();
+  let left = 0;
+  const counted = { ...options, silence: 10_000, left: () => (left += 1) };
+  const [near, far] = socketPair();
+  const heard: string[] = [];
+  t.after(() => near.close());
+  const closed = new Promise<[number, string]>((resolve) => {
+    const close = (code: number, reason: string): void => resolve([code, reason]);
+    near.listen({ message: (data) => heard.push(String(data)), close, backlog: () => 1024 * 1024 });
+  });
+  socketStream(bus.subscribe('p'), counted)(far);
+  const response = lineStream(bus.subscribe('p'), counted);
+  for (let n = 0; n <= 10_000; n += 1) bus.emit('x', {}, 'p');
+  const [code, reason] = await Promise.race([closed, sleep(2_000, [0, 'still open'] as const)]);
+  assert.equal(code, 1001);
+  for (const text of [reason, heard.at(-1)]) assert.match(text ?? '', /too slow: 10000 events/);
+  assert.deepEqual([left, bus.listeners('p')], [2, 0]);
+  assert.match(await response.text(), /"ping".*\n.*too slow/);
+  assert.equal(left, 2);
 });
 
 test('in process, what one end has not passed on counts as unsent at the other', () => {

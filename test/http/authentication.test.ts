@@ -10,6 +10,7 @@ import {
   oneAccount,
 } from '../../src/http/access/authentication.ts';
 import { Guesses, sourceOf } from '../../src/http/access/password-guesses.ts';
+import type { Sessions } from '../../src/http/access/sessions.ts';
 import { hashOfToken } from '../../src/store/roles.ts';
 
 const account = { user: 'ann', password: 'p:ss wörd' };
@@ -37,6 +38,19 @@ test('only the right user with the right password gets in, whether the password 
     );
     assert.equal(await decide(undefined), 'wrong');
     assert.equal(await decide(basicHeader(account)), 'right');
+  }
+});
+
+test('an empty password is always wrong, also for an account that has none or the hash of an empty one', async () => {
+  for (const password of ['', await hashPassword('')]) {
+    const known = oneAccount({ user: 'ann', password });
+    const sessions = { begin: async () => 'a token' } as unknown as Sessions;
+    const authentication = new Authentication(() => known, undefined, sessions);
+    for (const user of ['ann', '', 'nobody']) {
+      const given = { user, password: '' };
+      assert.equal((await authentication.decide(basicHeader(given), '192.0.2.1')).kind, 'wrong', user);
+      assert.equal((await authentication.logIn(given, '192.0.2.2')).kind, 'wrong', user);
+    }
   }
 });
 

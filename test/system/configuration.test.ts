@@ -91,6 +91,11 @@ for (const [what, config, said] of [
     /vnc_console_start_port_range \(9000\) must be below vnc_console_end_port_range \(8000\)/,
   ],
   ['a password without a user', '[Server]\nauth = true\npassword = x\n', /user is empty: set both/],
+  [
+    'a user without a password',
+    '[Server]\nauth = true\nuser = x\n',
+    /user = x is set without a password: set password/,
+  ],
   ['a line that is none', '[Server]\nhost\n', /line 2: /],
 ] as const) {
   test(`${what} in the configuration stops the start, and the message reports the place and the fix`, async (t) => {

@@ -1,6 +1,7 @@
 // The address of a compute and the credentials for it (as in release 2.2.57).
 import { isIP } from 'node:net';
 import { conflict } from '../../failures.ts';
+import { hostInUrl } from '../../host/network/host-in-url.ts';
 
 export interface ComputeAddress {
   protocol: 'http' | 'https';
@@ -16,8 +17,7 @@ export function reachableHost(host: string): string {
 
 /** `<protocol>://<host>:<port>`, IPv6 literals in brackets. Not validated. */
 export function originOf({ protocol, host, port }: ComputeAddress): string {
-  const reachable = reachableHost(host);
-  return `${protocol}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+  return `${protocol}://${hostInUrl(reachableHost(host))}:${port}`;
 }
 
 /** @throws Failure `conflict` for a host or port that is not valid in a URL */

@@ -25,6 +25,7 @@ function isRunning(node: Node): boolean {
 export class ProjectLife {
   readonly #parts: OpeningParts;
   readonly #autoCloseGrace: number;
+  #closesAlone = true;
   /** The timer of each project whose last listener has left, and when it ends (`performance.now()`). */
   readonly #lonely = new Map<Project, { timer: NodeJS.Timeout; endsAt: number }>();
 
@@ -279,7 +280,12 @@ export class ProjectLife {
     return lonely && this.#isLonely(project) ? Math.max(0, (lonely.endsAt - performance.now()) / 1000) : null;
   }
 
+  /** From now on `auto_close` closes no project: the server stops, or another host becomes the controller. */
+  endAutoClose(): void {
+    this.#closesAlone = false;
+  }
+
   #isLonely({ id, record }: Project): boolean {
-    return record.auto_close && this.#parts.announcer.project.listeners(id) === 0;
+    return this.#closesAlone && record.auto_close && this.#parts.announcer.project.listeners(id) === 0;
   }
 }

@@ -5,6 +5,7 @@ import { nodeKind, portsOf, usualProperties } from '../../api/kinds/kinds.ts';
 import type { Port } from '../../api/kinds/port.ts';
 import type { CustomAdapter, Label, NodeType } from '../../api/vocabulary.ts';
 import { conflict } from '../../failures.ts';
+import { hostInUrl } from '../../host/network/host-in-url.ts';
 import { frozen } from '../../host/values/frozen.ts';
 import { Unchanged } from '../../host/values/unchanged.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -242,7 +243,7 @@ export class Node {
   #consoleHost(): string {
     const host = this.forward?.host ?? this.compute.consoleHost;
     const isPage = this.record.console_type === 'http' || this.record.console_type === 'https';
-    return isPage && host.includes(':') ? `[${host}]` : host;
+    return isPage ? hostInUrl(host) : host;
   }
 
   port(adapter: number, number: number): Port | undefined {

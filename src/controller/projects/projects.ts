@@ -240,6 +240,11 @@ export class Projects extends Catalogue {
     this.#life.listenerLeft(project);
   }
 
+  /** Before the listeners of a server that stops are ended. */
+  endAutoClose(): void {
+    this.#life.endAutoClose();
+  }
+
   /** Until it closes because its last listener has left; null if it does not. */
   closesInSeconds(project: Project): number | null {
     return this.#life.closesInSeconds(project);

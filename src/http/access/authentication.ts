@@ -288,13 +288,12 @@ export class Authentication {
     return { kind: 'wrong' };
   }
 
-  /** Takes the same time for a wrong name and a wrong password. */
-  async #isRight(given: Credentials, account: KnownAccount | undefined, slow: boolean): Promise<boolean> {
-    if (account === undefined || !isPasswordHash(account.password)) {
-      if (slow) await verifyPassword(given.password, NOBODY);
-      return this.#same(given.password, account?.password ?? '') && account !== undefined;
-    }
-    return verifyPassword(given.password, account.password);
+  /** An empty password is always wrong, even if the account has it. Takes the same time for a wrong name and a wrong password. */
+  async #isRight({ password }: Credentials, account: KnownAccount | undefined, slow: boolean): Promise<boolean> {
+    const own = account?.password ?? '';
+    if (isPasswordHash(own)) return (await verifyPassword(password, own)) && password !== '';
+    if (slow) await verifyPassword(password, NOBODY);
+    return this.#same(password, own) && password !== '';
   }
 
   async #now(): Promise<Index> {

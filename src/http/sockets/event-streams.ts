@@ -19,7 +19,7 @@ export interface StreamOptions {
    * caused them.
    */
   gathers?: boolean;
-  /** Called once when the listener disconnects. */
+  /** Called once when the listener disconnects or is given up. */
   left?: () => void;
 }
 
@@ -62,12 +62,20 @@ export function lineStream(subscription: Subscription, options: StreamOptions): 
   const encoder = new TextEncoder();
   let first = true;
   let over = false;
+  let hasLeft = false;
+  const left = (): void => {
+    if (!hasLeft) options.left?.();
+    hasLeft = true;
+  };
   const leave = (): void => {
-    if (over) return;
     over = true;
     subscription.end();
-    options.left?.();
+    left();
   };
+  // A client that is given up as too slow may never read on.
+  subscription.onArrival(() => {
+    if (subscription.reasonOfEnd !== undefined) left();
+  });
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -131,7 +139,10 @@ class SocketFeed {
     });
     if (this.#over) return;
     for (const line of openingLines(subscription, options)) socket.send(line);
-    this.#silence = setInterval(() => socket.send(pingLine(subscription, options)), options.silence);
+    this.#silence = setInterval(() => {
+      // A ping has the number of the last event, so none may overtake events that wait: a client would return with that number.
+      if (!this.#scheduled) socket.send(pingLine(subscription, options));
+    }, options.silence);
     subscription.onArrival(() => this.#schedule());
   }
 
@@ -152,7 +163,8 @@ class SocketFeed {
     const options = this.#options;
     this.#scheduled = false;
     if (this.#over) return;
-    if (socket.bufferedAmount > SOCKET_BACKLOG_BYTES) {
+    // One that is given up as too slow has nothing left to wait for.
+    if (socket.bufferedAmount > SOCKET_BACKLOG_BYTES && subscription.reasonOfEnd === undefined) {
       this.#scheduled = true;
       setTimeout(() => this.#flush(), PATIENCE_MS);
       return;
@@ -169,6 +181,7 @@ class SocketFeed {
       return;
     }
     this.#finish();
+    options.left?.();
     if (reason) socket.send(farewellLine(reason));
     socket.close(1001, reason.slice(0, 120));
   }

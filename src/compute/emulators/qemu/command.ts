@@ -1,6 +1,7 @@
 // The command line of a machine. Pure: the same machine gives the same words. Facts of release 2.2.57, except: no
 // default devices, control by QMP on a Unix socket, the serial port on another one, and the sandbox.
 import { adapterMac } from '../../../api/mac.ts';
+import { hostInUrl } from '../../../host/network/host-in-url.ts';
 import { adapterSlots } from './adapter-slots.ts';
 import type { Disk } from './disks.ts';
 import type { KeptAdapter } from './kept.ts';
@@ -149,7 +150,7 @@ function passwordWord(options: readonly string[]): string {
 }
 
 function consoleWords({ console: { type, host, port }, options }: MachineCommand, needsDisplay: boolean): string[] {
-  const address = host.includes(':') ? `[${host}]` : host;
+  const address = hostInUrl(host);
   const display = needsDisplay ? ['-vga', 'std'] : [];
   switch (type) {
     case 'telnet':
