@@ -1,6 +1,7 @@
 // Notifications: who hears what, in which order, and what happens to a listener that does not listen.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { ComputeEvents, ControllerEvents, ProjectEvents } from '../../src/api/events.ts';
@@ -126,6 +127,26 @@ test('a WebSocket stream sends the same lines and notices that its client has go
   near.close();
   await eventually('the end of the stream', () => left === 1);
   assert.equal(bus.listeners('p'), 0);
+});
+
+test('a WebSocket stream sends no ping, whose number would be ahead, while events wait for a slow client', async () => {
+  const bus = new EventBus<Anything>();
+  const [near, far] = socketPair();
+  let backlog = 1_000_000;
+  const heard: { action: string; sequence: string }[] = [];
+  near.listen({ message: (data) => heard.push(JSON.parse(String(data))), backlog: () => backlog });
+  socketStream(bus.subscribe('p', 'now'), { ...options, silence: 20 })(far);
+  bus.emit('node.created', {}, 'p');
+  await sleep(200);
+  const isAhead = heard.some(({ sequence }) => sequence.endsWith('-1'));
+  backlog = 0;
+  await eventually(
+    'a ping after the event',
+    () => heard.at(-1)?.action === 'ping' && heard.at(-1)!.sequence.endsWith('-1'),
+  );
+  near.close();
+  assert.equal(isAhead, false);
+  assert.ok(heard.some(({ action }) => action === 'node.created'));
 });
 
 test('in process, what one end has not passed on counts as unsent at the other', () => {

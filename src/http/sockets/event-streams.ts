@@ -131,7 +131,10 @@ class SocketFeed {
     });
     if (this.#over) return;
     for (const line of openingLines(subscription, options)) socket.send(line);
-    this.#silence = setInterval(() => socket.send(pingLine(subscription, options)), options.silence);
+    this.#silence = setInterval(() => {
+      // Its number would be ahead of the waiting events: a client that came back with it would never get these.
+      if (!this.#scheduled) socket.send(pingLine(subscription, options));
+    }, options.silence);
     subscription.onArrival(() => this.#schedule());
   }
 
