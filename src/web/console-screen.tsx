@@ -37,7 +37,7 @@ export function ConsoleScreen({ ids: [labId = '', nodeId = ''], go }: ConsoleScr
     <div class="alone">
       <LabHeader lab={lab} />
       <Message text={lab.message.value || (isRead && !isKnown ? WORDS.console.noSuchNode : '')} />
-      <Message text={lab.problem.value} again={() => void lab.read()} />
+      <Message text={lab.problem.value} again={() => lab.read()} />
       <main>
         <Dock context={context} isAlone />
       </main>

@@ -162,13 +162,7 @@ export function ImagesScreen() {
         {why !== '' && <p class="busy">{why}</p>}
         {why === '' && images?.length !== 0 && <p class="busy">{words.hint}</p>}
         <Message text={message.value} />
-        <Message
-          text={problem.value || hosts.problem.value}
-          again={() => {
-            hosts.again();
-            void read();
-          }}
-        />
+        <Message text={problem.value || hosts.problem.value} again={() => Promise.all([hosts.again(), read()])} />
         <p role="status">{told}</p>
         {images === undefined && problem.value === '' && <Reading />}
         {images?.length === 0 && (

@@ -157,7 +157,7 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
         </div>
         {why !== '' && <p class="reason">{why}</p>}
         <Message text={labs.message.value} />
-        <Message text={labs.problem.value} again={() => void labs.read()} />
+        <Message text={labs.problem.value} again={() => labs.read()} />
         <p class="busy" role="status">
           {busy}
         </p>

@@ -13,7 +13,7 @@ const sent: NodeJS.Timeout[] = [];
 const server = createServer((socket: Socket) => {
   connections.accept(socket);
   socket.on('data', (data) => {
-    if (String(data) === 'send') sent.push(setInterval(() => socket.write('x'.repeat(1000)), 50));
+    if (String(data) === 'send') sent.push(setInterval(() => socket.write('x'.repeat(100_000)), 50));
   });
 });
 server.listen(0, '127.0.0.1');

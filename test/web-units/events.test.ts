@@ -1,5 +1,6 @@
 // The page's model of a lab against a real server: nothing that happens while its connection is away is lost.
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { basicHeader } from '../../src/http/access/authentication.ts';
@@ -13,6 +14,7 @@ import { api } from '../../src/web/model/server/api.ts';
 import { begin, tasks } from '../../src/web/tasks/page-tasks.ts';
 import { LabServer, until } from '../controller/lab-server.ts';
 import { addPeople, PASSWORD, serve } from '../controller/people-here.ts';
+import { SlowWay } from '../web/slow-way.ts';
 import { Way } from '../web/way.ts';
 
 /** `fetch` and sockets resolve addresses as in a page of the server, over a way that can be cut. */
@@ -33,7 +35,7 @@ async function inPage(t: TestContext, server: { port: number }, path: string, he
 }
 
 /** A lab of the server as the page has it. */
-async function shown(t: TestContext, server: LabServer, id: string): Promise<{ lab: Lab; way: Way }> {
+async function shown(t: TestContext, server: { port: number }, id: string): Promise<{ lab: Lab; way: Way }> {
   const way = await inPage(t, server, `/labs/${id}`);
   const lab = new Lab(id);
   t.after(() => lab.stop());
@@ -366,12 +368,27 @@ test('changes of the time without a connection come in order, and are counted', 
   for (let at = 0; at < 20; at += 1) await server.expect(200, 'PUT', `${path}/nodes/${hub.node_id}`, { x: at });
   await server.hub(project, 'Other');
   way.mend();
-  await until(() => lab.notice.value !== '', 'what is said of the return');
+  // The node's moves and the new node; the first move was none.
+  await until(() => lab.notice.value === '20 changes while away', 'what is said of the return');
   assert.deepEqual(names(lab), ['Hub', 'Other']);
   assert.equal(lab.nodes.get(hub.node_id)?.x, 19);
-  // The node's moves and the new node; the first move was none.
-  assert.equal(lab.notice.value, '20 changes while away');
   assert.equal(lab.canAsk, true);
+});
+
+test('on a slow line all changes of the time without a connection are counted, though they come one after the other', async (t) => {
+  const { server, project, path } = await LabServer.withLab(t, { name: 'slow', auto_close: false });
+  const slow = await SlowWay.to(t, server.port);
+  const { lab, way } = await shown(t, slow, project.project_id);
+  way.cut();
+  await until(() => lab.events.connection.value === 'lost', 'the loss');
+  for (let at = 0; at < 3; at += 1)
+    await server.expect(201, 'POST', `${path}/drawings`, {
+      svg: `<svg width="9" height="9"><desc>${randomBytes(50_000).toString('hex')}</desc></svg>`,
+    });
+  slow.rateBack = 100_000;
+  way.mend();
+  await until(() => lab.notice.value === '3 changes while away', 'what is said of the return');
+  assert.equal(lab.drawings.size, 3);
 });
 
 test('a connection that breaks while missed events are sent loses nothing', async (t) => {

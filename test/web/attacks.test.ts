@@ -203,8 +203,9 @@ test('a page on another port of the host reaches nothing but the pictures of sym
     return [await answer({}), await answer({ method: 'POST', body }), posted, socket];
   }, address);
   assert.deepEqual(tried, ['refused', 'refused', 'opaque 0', 'refused']);
+  const submitted = page.waitForResponse((response) => response.request().method() === 'POST');
   await page.evaluate(() => document.querySelector('form')!.submit());
-  await page.waitForTimeout(300);
+  await submitted;
   assert.deepEqual(await daemon.get('/v2/projects'), [], 'nothing was made');
 });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../controller/lab-server.ts';
-import { chooseFromMore, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { chooseFromMore, PATIENCE_MS, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { type Outcome, Refusing, sentenceOf } from './refusing.ts';
 import { serveInside } from './served.ts';
 
@@ -86,7 +86,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
   await server.expect(201, 'POST', `${path}/nodes/${pc.node_id}/files/notes.log`, 'a line');
   const address = `http://127.0.0.1:${server.port}`;
   const browser = await startBrowser(t);
-  const { page } = await visit(browser, `${address}/help`);
+  const { page } = await visit(browser, `${address}/help`, { isAsked: true });
   const refusing = await Refusing.of(page);
   // The pictures of all symbols would take longer than the rest.
   await page.route(/\/symbols\/[^/]+\/raw$/, (route) => route.fulfill({ contentType: 'image/svg+xml', body: svg }));
@@ -110,24 +110,19 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
 
   const proved = new Set<string>();
   let turn = 0;
-  /** Tries again, unless the page has done so by itself: its button is gone meanwhile. */
-  const asked = (what: string): Promise<void> =>
-    until(async () => {
-      const click = () => button('Try again').first().click({ timeout: 500 });
-      if (refusing.count === 0) await click().catch(() => {});
-      return refusing.count > 0;
-    }, what);
-  /** Until nothing is left to be tried again; the page may do so by itself, and its button goes then. */
+  /** Tries again until `isDone`; the page may do so by itself, and its button goes then. */
+  const tryUntil = (what: string, isDone: () => boolean | Promise<boolean>): Promise<void> =>
+    until(
+      async () => {
+        if (await isDone()) return true;
+        await refusing.clickIfThere('Try again');
+        return false;
+      },
+      what,
+      PATIENCE_MS,
+    );
   const triedAgain = (): Promise<void> =>
-    until(async () => {
-      const buttons = button('Try again');
-      if ((await buttons.count()) > 0)
-        await buttons
-          .first()
-          .click({ timeout: 1_000 })
-          .catch(() => {});
-      return (await buttons.count()) === 0;
-    }, 'an answer to what is tried again');
+    tryUntil('an answer to what is tried again', async () => (await button('Try again').count()) === 0);
   async function prove(load: Load): Promise<void> {
     turn += 1;
     const again = load.again ?? (() => button('Try again').first().click());
@@ -135,15 +130,19 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     for (const [index, outcome] of (outcomes as Outcome[]).entries()) {
       const what = `${load.loads[0]}: ${outcome}`;
       refusing.begin(load.request, outcome);
-      await (index === 0 ? load.show() : load.isByItself ? asked(what) : again());
+      await (index === 0 ? load.show() : load.isByItself ? tryUntil(what, () => refusing.count > 0) : again());
       if (outcome === 'never') await refusing.stopWaiting(what);
       const told = page.getByText(sentenceOf(outcome)).first();
-      await until(async () => {
-        if (await told.isVisible()) return true;
-        // What arrives meanwhile, such as a connection that is made again, is a reason to ask once more, without an answer either.
-        if (outcome === 'never') await refusing.giveUp().catch(() => {});
-        return false;
-      }, what);
+      await until(
+        async () => {
+          if (await told.isVisible()) return true;
+          // What arrives meanwhile, such as a connection that is made again, is a reason to ask once more, without an answer either.
+          if (outcome === 'never') await refusing.clickIfThere('Stop waiting');
+          return false;
+        },
+        what,
+        PATIENCE_MS,
+      );
     }
     refusing.end();
     await (load.again ?? triedAgain)();
@@ -342,16 +341,17 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     show: () => show(`/labs/${project.project_id}/links/${link.link_id}/capture`),
     done: () => page.getByText('0 frames').waitFor(),
   });
+  let download: Promise<unknown> | undefined;
   await prove({
     loads: ['capture/download.tsx {project}/captures'],
     request: /\/captures$/,
     show: () => button('Download').click(),
-    again: () => button('Download').click(),
-    done: () =>
-      page.waitForEvent('download').then(
-        () => {},
-        () => {},
-      ),
+    again: () => {
+      download = page.waitForEvent('download');
+      download.catch(() => {});
+      return button('Download').click();
+    },
+    done: () => download!,
   });
 
   // The other screens.
@@ -452,4 +452,27 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
   await page.locator('[data-node]').nth(3).waitFor();
   assert.ok(refusing.count > 0);
   assert.equal(await page.getByText(/^sentence \d/).count(), 0);
+});
+
+test('a second click on "Try again" before the answer asks for nothing; after it, it does', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const server = await serveInside(t);
+  const browser = await startBrowser(t);
+  const { page } = await visit(browser, `http://127.0.0.1:${server.port}/`);
+  await page.getByText('live', { exact: true }).waitFor();
+  const refusing = await Refusing.of(page);
+  refusing.begin(/\/version$/, 500);
+  await refusing.go('/help');
+  await page.getByText(sentenceOf(500)).waitFor();
+  refusing.begin(/\/version$/, 'never');
+  for (let clicks = 0; clicks < 3; clicks += 1) await refusing.clickIfThere('Try again');
+  // Requests come here in order.
+  await page.evaluate(() => fetch('/v2/projects'));
+  assert.equal(refusing.count, 1);
+  await refusing.stopWaiting('an answer');
+  await page.getByText(sentenceOf('never')).waitFor();
+  refusing.end();
+  await page.getByRole('button', { name: 'Try again', exact: true }).click();
+  await page.getByText(/APIs 2 \(\d/).waitFor();
 });

@@ -79,15 +79,19 @@ test('a lab is locked and a node isolated by the menus, by keyboard, and undone'
     await map.press('Shift+F10');
     await page.getByRole('menuitemcheckbox', { name: 'Isolate' }).press('Enter');
   };
+  const shownIsolated = async (): Promise<void> => {
+    await map.press('Shift+F10');
+    await page.getByRole('menuitemcheckbox', { name: 'Isolate', checked: true }).waitFor();
+    await page.keyboard.press('Escape');
+  };
   await isolate();
   await until(async () => (await suspended()) === 2, 'the links of B suspended');
-  await map.press('Shift+F10');
-  await page.getByRole('menuitemcheckbox', { name: 'Isolate', checked: true }).waitFor();
-  await page.keyboard.press('Escape');
+  await shownIsolated();
   await undo.click();
   await until(async () => (await suspended()) === 0, 'no link suspended');
   await page.getByRole('button', { name: 'Redo' }).click();
   await until(async () => (await suspended()) === 2, 'the links of B suspended again');
+  await shownIsolated();
   await isolate();
   await until(async () => (await suspended()) === 0, 'the end of the isolation');
 

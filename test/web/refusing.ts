@@ -72,13 +72,13 @@ export class Refusing {
   async stopWaiting(what: string): Promise<void> {
     await until(() => this.count > 0, what);
     await this.#page.clock.fastForward(10_001);
-    await this.giveUp(30_000);
+    // In a window upon the page, if there is one: it comes last.
+    await this.#page.getByRole('button', { name: 'Stop waiting', exact: true }).last().click();
   }
 
-  /** Stops waiting for an answer, if the page offers that. */
-  async giveUp(timeout = 500): Promise<void> {
-    // In a window upon the page, if there is one: it comes last.
-    const button = this.#page.getByRole('button', { name: 'Stop waiting', exact: true }).last();
-    await button.click({ timeout });
+  /** Clicks what is there with this name, without waiting for anything: the page may take it away at any time. */
+  async clickIfThere(name: string): Promise<void> {
+    const button = this.#page.getByRole('button', { name, exact: true });
+    await button.evaluateAll((all) => (all.at(-1) as HTMLElement | undefined)?.click());
   }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { basicHeader } from '../../src/http/access/authentication.ts';
+import { freeName } from '../../src/layout/demonstration.ts';
 import { LabServer, until } from '../controller/lab-server.ts';
 import { chooseFromMore, confirmIn, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { CREDENTIALS } from './credentials.ts';
@@ -66,7 +67,7 @@ const BOB = { user: 'bob', password: 'password of bob' };
 test('every verb of the page that is refused or not answered says so, keeps what was typed, and works again', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await serveInside(t, { 'VPCS.engine': 'built-in' });
+  const server = await serveInside(t, { 'VPCS.engine': 'built-in', auto_close_grace: '600' });
   const project = await server.project('Lab', { auto_close: false });
   const path = `/v2/projects/${project.project_id}`;
   const [a, b, c] = [
@@ -730,7 +731,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
       until(
         async () =>
           !(await server.expect(200, 'GET', '/v2/projects')).some(({ name }: { name: string }) =>
-            /emonstration/.test(name),
+            name.startsWith(freeName([])),
           ),
         'no half of a lab',
       ),

@@ -43,7 +43,7 @@ export function CaptureScreen({ ids: [projectId = '', linkId = ''] }: { ids: rea
       <Message text={message.value} again={begin} />
       {title.value !== '' && (
         <>
-          <Message text={lab.problem.value} again={() => void lab.read()} />
+          <Message text={lab.problem.value} again={() => lab.read()} />
           <CaptureView lab={lab} linkId={linkId} title={title.value} isShown />
         </>
       )}

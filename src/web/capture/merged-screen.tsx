@@ -19,7 +19,7 @@ export function MergedScreen({ ids: [labId = ''] }: { ids: readonly string[] }) 
         <Link to={`/labs/${labId}`}>{name || WORDS.labs.title}</Link> {WORDS.capture.merged}
       </h1>
       <Message text={lab.message.value || (['reading', 'open', 'refused'].includes(state) ? '' : WORDS.lab.closed)} />
-      <Message text={lab.problem.value} again={() => void lab.read()} />
+      <Message text={lab.problem.value} again={() => lab.read()} />
       {lab.isShown && <MergedView lab={lab} isShown />}
     </main>
   );

@@ -96,7 +96,7 @@ export function HostsScreen() {
           <Button class="main" onClick={setTo(edited, 'new')} text={words.add} />
         </p>
         <Message text={message.value} />
-        <Message text={hosts.problem.value} again={() => void hosts.read()} />
+        <Message text={hosts.problem.value} again={() => hosts.read()} />
         {edited.value && (
           <HostEditor
             key={edited.value === 'new' ? 'new' : edited.value.compute_id}

@@ -7,7 +7,7 @@ interface ReadingDialogProps {
   title: string;
   /** Why it cannot be read; empty while it is being read. */
   problem: string;
-  again(): void;
+  again(): Promise<void>;
   close(): void;
 }
 

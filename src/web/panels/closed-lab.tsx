@@ -18,7 +18,7 @@ export function ClosedLab({ lab, attempt }: ClosedLabProps) {
       <LabHeader lab={lab} />
       <main>
         <Message text={lab.message.value} />
-        <Message text={lab.problem.value} again={() => void lab.read()} />
+        <Message text={lab.problem.value} again={() => lab.read()} />
         {lab.state.value === 'reading' && <Reading />}
         {lab.state.value === 'deleted' && (
           <div class="first">

@@ -24,7 +24,7 @@ export function LabNotices({ context }: { context: LabContext }) {
       )}
       <div class="notices">
         <Message text={lab.message.value} dismiss={setTo(lab.message, '')} />
-        <Message text={lab.problem.value} again={() => void lab.read()} />
+        <Message text={lab.problem.value} again={() => lab.read()} />
         <BriefNotice text={lab.notice} />
         {lab.endedAt.value > 0 && (
           <p class="notice" role="alert">

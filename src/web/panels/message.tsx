@@ -13,8 +13,8 @@ const BRIEF_MS = 8_000;
 interface MessageProps {
   /** Nothing is shown for an empty text. */
   text: string;
-  /** Retries reading data that was loaded automatically. */
-  again?: () => void;
+  /** Retries reading data that was loaded automatically; nothing more is asked for until its promise settles. */
+  again?: () => unknown;
   /** Removes a message that covers other content. */
   dismiss?: () => void;
 }
@@ -31,7 +31,7 @@ export function Message({ text, again, dismiss }: MessageProps) {
           <Countdown until={details.again} words={(left) => (left > 0 ? words.wait(left) : words.again)} />
         </>
       )}
-      {text && again && <Button onClick={again} text={WORDS.common.retry} />}
+      {text && again && <Retry again={again} />}
       {text && dismiss && <Button class="quiet" onClick={dismiss} text={WORDS.tasks.dismiss} />}
       {details?.request && (
         <button type="button" class="quiet" title={words.copyHint} onClick={() => void copyText(details.request)}>
@@ -40,6 +40,21 @@ export function Message({ text, again, dismiss }: MessageProps) {
       )}
     </div>
   );
+}
+
+/** A further click would drop the answer to the one before. The button keeps the focus meanwhile, which disabled ones lose. */
+function Retry({ again }: { again: () => unknown }) {
+  const isAsked = useSignal(false);
+  const ask = async (): Promise<void> => {
+    if (isAsked.value) return;
+    isAsked.value = true;
+    try {
+      await again();
+    } finally {
+      isAsked.value = false;
+    }
+  };
+  return <Button aria-disabled={isAsked.value} onClick={() => void ask()} text={WORDS.common.retry} />;
 }
 
 /** Words with the seconds that are left, at least 0. */

@@ -23,7 +23,7 @@ export function AccountScreen() {
     <div class="screen people">
       <PageHeader title={words.title} />
       <main>
-        {!who && <Message text={accountProblem.value} again={() => void readAccount()} />}
+        {!who && <Message text={accountProblem.value} again={readAccount} />}
         {who && !who.login && <p>{words.noLogin}</p>}
         {who?.login && (
           <>

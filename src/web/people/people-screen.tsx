@@ -32,7 +32,7 @@ export function PeopleScreen() {
     <div class="screen people">
       <PageHeader title={words.title} />
       <main>
-        {!who && <Message text={accountProblem.value} again={() => void readAccount()} />}
+        {!who && <Message text={accountProblem.value} again={readAccount} />}
         {why !== '' && <p>{why}</p>}
         {who && why === '' && (isTrail.value ? <AuditTrail views={views} /> : <Accounts views={views} />)}
       </main>
@@ -46,10 +46,7 @@ function Accounts({ views }: { views: ComponentChildren }) {
   const selected = useSignal<ReadonlySet<string>>(new Set());
   const { value, problem, again } = useLoaded(() => api.get<Account[]>('/accounts'), []);
   const labs = useLoaded(readOwnedLabs, []);
-  const readAgain = (): void => {
-    again();
-    labs.again();
-  };
+  const readAgain = () => Promise.all([again(), labs.again()]);
   const list = value.value;
   const shown = list?.filter(({ name, role }) => `${name} ${role}`.toLowerCase().includes(typed.value.toLowerCase()));
   const chosen = (shown ?? []).filter(({ name }) => selected.value.has(name));
@@ -153,7 +150,7 @@ function Accounts({ views }: { views: ComponentChildren }) {
             selected.value = new Set();
           }}
           changed={() => {
-            readAgain();
+            void readAgain();
             void readAccountAgain();
           }}
         />

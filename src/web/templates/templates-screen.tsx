@@ -78,11 +78,7 @@ export function TemplatesScreen() {
     else if (kind) isChoosing.value = true;
   }, [kinds.length, draft, edited, isChoosing]);
   const unread = templates.problem.value || forms.problem.value || hosts.problem.value;
-  const again = (): void => {
-    void templates.read();
-    forms.again();
-    hosts.again();
-  };
+  const again = () => Promise.all([templates.read(), forms.again(), hosts.again()]);
   const views = <Views titles={[words.title, words.appliances]} isSecond={isCatalogue} />;
   return (
     <div class="screen">

@@ -9,8 +9,14 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
 /** Code with which the server closes a connection that is no longer allowed. */
 const NOT_ALLOWED = 1008;
-/** Missed events follow the first message directly; after this time all have arrived. */
+/** Missed events follow the first message directly; after this time without another one they are counted. */
 const BACKLOG_MS = 500;
+
+/** Whether the event `number` is not after `last`: its number is not higher, or it is of the controller before. */
+function isUpTo(number: string, last: string | undefined): boolean {
+  const [[epoch, at], [lastEpoch, lastAt]] = [number.split('-'), (last ?? '').split('-')];
+  return epoch !== lastEpoch || Number(at) <= Number(lastAt);
+}
 
 export type Connection = 'connecting' | 'live' | 'lost';
 
@@ -25,7 +31,7 @@ export interface EventsOptions {
    * missed events.
    */
   missed(why: 'first' | 'gap'): void;
-  /** The stream resumed; `changes` missed events were delivered. */
+  /** The stream resumed; `changes` missed events were delivered. Called again with their new number if more come late. */
   resumed?(changes: number): void;
   /** The server has ended the stream, because it is no longer allowed as it was. It is opened again all the same. */
   refused?(): void;
@@ -44,8 +50,8 @@ export class Events {
   #pause = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #over = false;
-  /** Missed events, while they arrive. */
-  #backlog: { events: number; timer: ReturnType<typeof setTimeout> } | undefined;
+  /** Missed events since the connection: those up to `last`, the first message's number. */
+  #backlog: { events: number; last: string | undefined; timer: ReturnType<typeof setTimeout> } | undefined;
 
   constructor(options: EventsOptions) {
     this.#options = options;
@@ -63,7 +69,7 @@ export class Events {
     globalThis.removeEventListener?.('online', this.again);
     globalThis.document?.removeEventListener('visibilitychange', this.again);
     clearTimeout(this.#timer);
-    clearTimeout(this.#backlog?.timer);
+    this.#forgetMissed();
     this.#socket?.close();
   }
 
@@ -116,29 +122,33 @@ export class Events {
       this.#since = ping.sequence ?? 'now';
       this.#options.missed('first');
     } else {
-      const timer = setTimeout(() => this.#caughtUp(), BACKLOG_MS);
-      this.#backlog = { events: 0, timer };
+      this.#backlog = { events: 0, last: ping.sequence, timer: setTimeout(this.#tellMissed, BACKLOG_MS) };
     }
     this.#options.message(ping);
   }
 
   #received(message: Message): void {
     this.#heard();
-    if (message.sequence !== undefined) this.#since = message.sequence;
-    if (message.action === 'notifications.gap') {
-      clearTimeout(this.#backlog?.timer);
-      this.#backlog = undefined;
+    const { action, sequence } = message;
+    if (sequence !== undefined) this.#since = sequence;
+    if (action === 'notifications.gap') {
+      this.#forgetMissed();
       this.#options.missed('gap');
-    } else if (this.#backlog && message.action !== 'ping' && message.action !== 'compute.updated') {
-      this.#backlog.events += 1;
+    } else if (this.#backlog && action !== 'ping' && action !== 'compute.updated' && sequence !== undefined) {
+      if (isUpTo(sequence, this.#backlog.last)) {
+        this.#backlog.events += 1;
+        clearTimeout(this.#backlog.timer);
+        this.#backlog.timer = setTimeout(this.#tellMissed, BACKLOG_MS);
+      }
     }
     this.#options.message(message);
   }
 
-  #caughtUp(): void {
-    const { events = 0 } = this.#backlog ?? {};
+  readonly #tellMissed = (): void => this.#options.resumed?.(this.#backlog?.events ?? 0);
+
+  #forgetMissed(): void {
+    clearTimeout(this.#backlog?.timer);
     this.#backlog = undefined;
-    this.#options.resumed?.(events);
   }
 
   #heard(): void {
@@ -155,8 +165,7 @@ export class Events {
 
   #lost(): void {
     if (this.#over) return;
-    clearTimeout(this.#backlog?.timer);
-    this.#backlog = undefined;
+    this.#forgetMissed();
     if (this.connection.value !== 'lost') this.lostSince.value = Date.now();
     const wasLive = this.connection.value === 'live';
     this.connection.value = 'lost';

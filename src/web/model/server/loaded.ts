@@ -8,7 +8,7 @@ export interface Loaded<T> {
   value: Signal<T | undefined>;
   /** Why it could not be read; empty if it could. */
   problem: Signal<string>;
-  again(): void;
+  again(): Promise<void>;
 }
 
 /**
@@ -22,11 +22,11 @@ export function useLoaded<T>(load: () => Promise<T>, inputs: readonly unknown[],
   latest.current = load;
   const readings = useRef(0);
   const isReading = useRef(false);
-  const again = useCallback(() => {
+  const again = useCallback((): Promise<void> => {
     readings.current += 1;
     const reading = readings.current;
     isReading.current = true;
-    latest.current().then(
+    return latest.current().then(
       (read) => {
         if (reading !== readings.current) return;
         isReading.current = false;
@@ -41,14 +41,14 @@ export function useLoaded<T>(load: () => Promise<T>, inputs: readonly unknown[],
     );
   }, [value, problem]);
   useEffect(() => {
-    again();
+    void again();
     return () => {
       readings.current += 1;
     };
   }, [again, ...inputs]);
   useEffect(() => {
     if (everyMs === undefined) return;
-    const timer = setInterval(() => !document.hidden && !isReading.current && again(), everyMs);
+    const timer = setInterval(() => !document.hidden && !isReading.current && void again(), everyMs);
     return () => clearInterval(timer);
   }, [again, everyMs]);
   return { value, problem, again };

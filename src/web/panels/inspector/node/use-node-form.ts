@@ -15,7 +15,7 @@ export interface NodeForm {
   /** Why there is no form. */
   problem: string;
   /** Reloads the schemas of the form. */
-  again: () => void;
+  again: () => Promise<void>;
   save: (changes: Record<string, unknown>) => Promise<Values>;
 }
 
