@@ -533,6 +533,14 @@ const HOSTILE: Record<string, [archive: Buffer, reason: RegExp]> = {
     zip([good, { name: 'a/b/c', data: '../..', mode: LINK }, { name: 'link', data: 'a/b/c/../canary', mode: LINK }]),
     /leads out/,
   ],
+  'a link that leads out by one of a container': [
+    zip([
+      good,
+      { name: 'project-files/docker/1/etc', data: '/etc', mode: LINK },
+      { name: 'link', data: 'project-files/docker/1/etc/passwd', mode: LINK },
+    ]),
+    /"link": it is a link that leads out/,
+  ],
   'links in a circle': [
     zip([good, { name: 'a', data: 'b', mode: LINK }, { name: 'b', data: 'a', mode: LINK }]),
     /leads out/,
@@ -595,6 +603,7 @@ test('links within the project, and absolute ones within containers, are kept', 
     { name: 'a/up', data: '..', mode: LINK },
     { name: 'a/dangling', data: '../nowhere/yet', mode: LINK },
     { name: 'project-files/docker/1/etc/localtime', data: '/usr/share/zoneinfo/UTC', mode: LINK },
+    { name: 'project-files/docker/1/etc/time', data: 'localtime', mode: LINK },
     { name: 'same', data: 'x' },
     { name: 'same', data: 'x' },
   ]);
@@ -602,6 +611,7 @@ test('links within the project, and absolute ones within containers, are kept', 
   assert.equal(await readlink(join(path, 'a/up')), '..');
   assert.equal(await readlink(join(path, 'a/dangling')), '../nowhere/yet');
   assert.equal(await readlink(join(path, 'project-files/docker/1/etc/localtime')), '/usr/share/zoneinfo/UTC');
+  assert.equal(await readlink(join(path, 'project-files/docker/1/etc/time')), 'localtime');
 });
 
 test('a file of zeros takes no space once it is unpacked', async (t) => {

@@ -61,6 +61,8 @@ export interface NodeKindFacts {
   readonly settingFiles?: readonly string[];
   /** Links in a node's folder mean places within the node, wherever they seem to lead. */
   readonly linksLeadInside?: true;
+  /** While it runs, its folder has a link to its image. Each start makes it again. */
+  readonly linksToImage?: true;
   /** The node is a machine of another program on its host, so archives cannot contain it. */
   readonly staysOnHost?: {
     /** Nothing can be made again of a linked clone: not even a project is exported with it. */
