@@ -105,6 +105,8 @@ export interface ImageFacts {
   isReference(property: string): boolean;
   /** Whether a file is an image that begins with these `HEAD_BYTES` bytes. */
   accepts(head: Uint8Array): boolean;
+  /** Whether a node can use a file that clients do not see in lists. */
+  usesUnlisted?(head: Uint8Array): boolean;
   /** The property that gives a node a copy of its own; a node without one writes to the image itself. */
   readonly copied?: string;
   /** The failure for a missing image; `image-missing` unless given. */
