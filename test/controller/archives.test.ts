@@ -367,6 +367,9 @@ test('images find their place, over no other image, and nodes their images', asy
   const archive = zip([
     { name: 'images/QEMU/taken.qcow2', data: 'of this lab', deflate: true },
     { name: 'images/QEMU/same.qcow2', data: 'the same' },
+    // As releases write images of nodes on other computes.
+    { name: 'images/qemu/same.qcow2', data: 'another one, of a node elsewhere' },
+    { name: 'images/qemu/there.qcow2', data: 'of a node elsewhere' },
     { name: 'images/IOS/new.bin', data: 'new' },
     { name: 'images/IOS/new.bin.md5sum', data: 'a lie' },
     { name: 'images/photo.png', data: 'a file of the project' },
@@ -377,7 +380,9 @@ test('images find their place, over no other image, and nodes their images', asy
     IOS: 'folder',
     'IOS/new.bin': '3 bytes',
     QEMU: 'folder',
+    'QEMU/same-1.qcow2': '32 bytes',
     'QEMU/same.qcow2': '8 bytes',
+    'QEMU/there.qcow2': '19 bytes',
     'QEMU/taken-1.qcow2': '11 bytes',
     'QEMU/taken.qcow2': '14 bytes',
   });
