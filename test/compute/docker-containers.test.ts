@@ -103,6 +103,17 @@ test('a container has the settings of its node: environment, hosts, command, int
   const { aux } = await lab.expect(200, 'GET', node);
   const shell = new Typist(t, aux);
   assert.match(await shell.run('hostname; tty'), /C-1-u\s+\/dev\/pts\/\d/);
+  // Neither key has a meaning for the Engine: Ctrl+P shows the last command at once.
+  for (const [terminal, command] of [
+    [console, /stty size/],
+    [shell, /hostname; tty/],
+  ] as const) {
+    terminal.heard = '';
+    terminal.socket.write('\x10');
+    await terminal.until(command);
+    terminal.socket.write('\x10\x11\x15');
+    assert.match(await terminal.run('echo still here'), /still here/);
+  }
 
   lab.events();
   const before = await lab.expect(200, 'GET', node);

@@ -12,6 +12,12 @@ const AGAIN_MS = 300;
 /** Characters of output kept for messages. */
 const LAST_CHARACTERS = 4096;
 
+/**
+ * Keys at which the Engine ends a terminal stream: a sequence that nobody types, in place of Ctrl+P Ctrl+Q. It holds the
+ * first one back until the next key. For NUL no user sees that.
+ */
+const DETACH_KEYS = 'ctrl-@,ctrl-^,ctrl-@,ctrl-_,ctrl-@,ctrl-^,ctrl-@,ctrl-_';
+
 /** The terminal of a container's first process, as a console. */
 export class AttachedConsole {
   readonly console: Console;
@@ -36,7 +42,8 @@ export class AttachedConsole {
 
   /** Connects it to the container, which may not run yet. */
   async open(): Promise<void> {
-    const stream = await this.#engine.hijack(`containers/${this.#container}/attach?stream=1&stdin=1&stdout=1&stderr=1`);
+    const query = `stream=1&stdin=1&stdout=1&stderr=1&detachKeys=${encodeURIComponent(DETACH_KEYS)}`;
+    const stream = await this.#engine.hijack(`containers/${this.#container}/attach?${query}`);
     this.close();
     this.#stream = stream;
     stream.on('data', (bytes: Buffer) => this.#said(bytes));
@@ -136,6 +143,7 @@ class Shell {
     const { Id: id } = await this.#engine.call<{ Id: string }>('POST', `containers/${this.#container}/exec`, {
       body: {
         ...terminal,
+        DetachKeys: DETACH_KEYS,
         Env: ['TERM=vt100'],
         Cmd: ['/gns3/bin/busybox', 'sh'],
       },
