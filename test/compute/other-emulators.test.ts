@@ -263,7 +263,7 @@ test('VMware is asked to start, pause and end a machine, whose file is as it was
   const path = script(join(directory, 'vmrun'), VMRUN);
   script(join(directory, 'vmware'), VMWARE);
   writeFileSync(join(directory, 'calls'), '');
-  const vmx = join(directory, 'web.vmx');
+  const vmx = join(directory, 'Übung.vmx');
   writeFileSync(vmx, '#!/usr/bin/vmware\n.encoding = "UTF-8"\nDisplayName = "web é"\nmemsize = "64"\n');
   const lab = await startLab(t, { vmrun_path: path, console: [17_940, 17_949], udp: [17_950, 17_959] });
   const project = await lab.project();
@@ -274,6 +274,10 @@ test('VMware is asked to start, pause and end a machine, whose file is as it was
     (await lab.expect(409, 'POST', `${project}/vmware/nodes`, missing)).message,
     /^vmx_path: there is no machine/,
   );
+  writeFileSync(join(directory, 'running'), `${vmx}\n`);
+  assert.match((await lab.expect(409, 'POST', `${node}/start`)).message, /runs in VMware already/);
+  rmSync(join(directory, 'running'));
+  writeFileSync(join(directory, 'calls'), '');
   const started = lab.expect(204, 'POST', `${node}/start`);
   await eventually(
     'the machine to start',

@@ -37,7 +37,7 @@ export class AttachedConsole {
   }
 
   get lastOutput(): string {
-    return this.#last;
+    return Buffer.from(this.#last, 'latin1').toString();
   }
 
   /** Connects it to the container, which may not run yet. */

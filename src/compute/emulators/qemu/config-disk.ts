@@ -156,8 +156,7 @@ async function unpack(directory: string, to: string): Promise<void> {
 /** Paths below the root of a disk, without names that an archive cannot have. */
 async function filesOn(volume: string): Promise<string[]> {
   const { output } = await mtool('mdir', ['-/', '-b', '-i', volume, '::/']);
-  const files = Buffer.from(output, 'latin1')
-    .toString('utf8')
+  const files = output
     .split(/\r?\n/)
     .filter((line) => line.startsWith('::/') && !line.endsWith('/'))
     .map((line) => line.slice('::/'.length))
