@@ -13,7 +13,7 @@ const AGAIN_MS = 300;
 const LAST_CHARACTERS = 4096;
 
 /**
- * Keys at which the Engine ends a terminal stream: a sequence that nobody types, in place of Ctrl+P Ctrl+Q. It holds the
+ * Keys at which the Engine ends a terminal stream: a sequence that no user types, in place of Ctrl+P Ctrl+Q. It holds the
  * first one back until the next key. For NUL no user sees that.
  */
 const DETACH_KEYS = 'ctrl-@,ctrl-^,ctrl-@,ctrl-_,ctrl-@,ctrl-^,ctrl-@,ctrl-_';
@@ -24,6 +24,7 @@ export class AttachedConsole {
   readonly #engine: Engine;
   readonly #container: string;
   #stream: Duplex | undefined;
+  #window: [columns: number, rows: number] | undefined;
   #last = '';
 
   constructor(engine: Engine, container: string, name: string) {
@@ -32,7 +33,10 @@ export class AttachedConsole {
     this.console = new Console({
       name,
       write: (bytes) => written(this.#stream, bytes),
-      resize: (columns, rows) => void resized(engine, `containers/${container}`, columns, rows),
+      resize: (columns, rows) => {
+        this.#window = [columns, rows];
+        void this.resizeAgain();
+      },
     });
   }
 
@@ -48,6 +52,11 @@ export class AttachedConsole {
     this.#stream = stream;
     stream.on('data', (bytes: Buffer) => this.#said(bytes));
     stream.on('error', () => {}); // The Engine is away, or the container has ended: its events report that
+  }
+
+  /** Call this after each start of the container: its terminal is a new one. */
+  async resizeAgain(): Promise<void> {
+    if (this.#window) await resized(this.#engine, `containers/${this.#container}`, ...this.#window);
   }
 
   /** Reads output from before the connection, if the Engine has kept it. */
