@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { chmod, mkdir, open, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Body } from '../body.ts';
 import { disk, type Machines, machineOf, machines, noQemu, qemuImg, SMALL } from './qemu-support.ts';
 import { programsOf } from './support.ts';
 
@@ -178,7 +179,9 @@ test('leaked clusters of an image are freed, and reported once if a running mach
   await leak(path(images));
   await start('bad.img');
   await start('bad.img');
-  const warnings = lab.messages.filter(({ action }) => action === 'log.warning').map(({ event }) => event.message);
+  const warnings = lab.messages
+    .filter(({ action }) => action === 'log.warning')
+    .map(({ event }) => (event as Body).message);
   assert.deepEqual(warnings, [
     'N1: hda: the image free.img had leaked clusters, which were freed; nothing was lost.',
     'N1: hda: the image bad.img has leaked clusters, which only cost space. They cannot be freed while another machine uses it: run qemu-img check -r leaks when none does.',
