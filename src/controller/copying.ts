@@ -16,19 +16,21 @@ const PIECE_BYTES = 64 * 1024;
 
 /**
  * Copies the content of `from` to the new folder `to`: files, links as links, empty folders.
- * @param wanted whether to copy something, by its relative path
+ * @param wanted whether to copy something, by its relative path; of a folder, whether to enter it
+ * @param leaveOut entries that stay behind
  */
 export async function copyTree(
   from: string,
   to: string,
   wanted: (path: string) => boolean = () => true,
+  leaveOut: (entry: ContainedEntry) => boolean = () => false,
 ): Promise<void> {
   await mkdir(to, { recursive: true });
   const made = new Set<string>();
   const progress = ongoing();
   for await (const entry of walkContained(from, wanted)) {
     progress.check();
-    if (!wanted(entry.path)) continue;
+    if (!wanted(entry.path) || leaveOut(entry)) continue;
     const target = join(to, entry.path);
     const folder = entry.kind === 'empty folder' ? target : dirname(target);
     try {

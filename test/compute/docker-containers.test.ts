@@ -103,6 +103,17 @@ test('a container has the settings of its node: environment, hosts, command, int
   const { aux } = await lab.expect(200, 'GET', node);
   const shell = new Typist(t, aux);
   assert.match(await shell.run('hostname; tty'), /C-1-u\s+\/dev\/pts\/\d/);
+  // Neither key has a meaning for the Engine: Ctrl+P shows the last command at once.
+  for (const [terminal, command] of [
+    [console, /stty size/],
+    [shell, /hostname; tty/],
+  ] as const) {
+    terminal.heard = '';
+    terminal.socket.write('\x10');
+    await terminal.until(command);
+    terminal.socket.write('\x10\x11\x15');
+    assert.match(await terminal.run('echo still here'), /still here/);
+  }
 
   lab.events();
   const before = await lab.expect(200, 'GET', node);
@@ -218,8 +229,12 @@ test('it stands still, goes on, is started again with its interfaces, and ends b
   assert.equal(await status(lab, node), 'started');
   const console = await typist(t, lab, node);
   await console.until(/begun/);
+  // The size of the client's window.
+  console.socket.write(Buffer.from([255, 251, 31, 255, 250, 31, 0, 132, 0, 43, 255, 240]));
+  await console.run('sleep 0.3');
   await lab.expect(204, 'POST', `${node}/reload`);
   await console.until(/begun/);
+  assert.match(await console.run('stty size'), /43 132/);
   assert.match(await console.run('cat /sys/class/net/eth0/carrier'), /^1/);
   lab.events();
   console.socket.write('exit 3\r');

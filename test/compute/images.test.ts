@@ -79,6 +79,11 @@ test('an image is listed for the emulator that it is for', async (t) => {
   assert.deepEqual(await names(lab, 'iou'), ['iou32', 'iou64']);
   assert.deepEqual(await names(lab, 'dynamips'), ['ios']);
   assert.deepEqual(await names(lab, 'qemu'), ['disk']);
+  const usable: { filename: string }[] = await lab.expect(200, 'GET', '/qemu/images?unlisted=yes');
+  assert.deepEqual(
+    usable.map(({ filename }) => filename),
+    ['disk', 'ios', 'iou32', 'iou64'],
+  );
 });
 
 test('images are found in all folders, the first of a name wins, and folders below the images path are not entered', async (t) => {

@@ -65,8 +65,9 @@ clonevm*)
   printf 'CfgFile="%s"\n"SATA-0-0"="%s"\n"SATA-ImageUUID-0-0"="3"\n' "${'$'}{10}/$8/$8.vbox" "${'$'}{10}/$8/Snapshots/{3}.vdi" > info ;;
 unregistervm*) rm info ;;
 registervm*) printf 'CfgFile="%s"\n' "$2" > info ;;
-startvm*) echo running > state ;;
+startvm*) [ ! -e full ] || { echo 'VBoxManage: error: no memory' >&2; exit 1; }; echo running > state ;;
 *' poweroff') echo poweroff > state ;;
+*' acpipowerbutton') grep -q running state || { echo 'VBoxManage: error: not running' >&2; exit 1; }; echo aborted > state ;;
 *' savestate') echo saved > state ;;
 *' pause') echo paused > state ;;
 *' resume') echo running > state ;;

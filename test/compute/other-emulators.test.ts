@@ -212,6 +212,28 @@ test('VirtualBox is asked to start, link, suspend and end a machine, whose frame
   assert.deepEqual((await lab.expect(200, 'GET', '/network/ports')).udp_ports, []);
 });
 
+test('a suspended machine of VirtualBox goes on to be shut down, and its saved state outlives a failed start', async (t) => {
+  const { directory, lab, calls, project } = await virtualBox(t);
+  const settings = { vmname: 'web', console_type: 'none', on_close: 'shutdown_signal' };
+  const node = await lab.node(project, 'virtualbox', settings);
+  await lab.expect(204, 'POST', `${node}/start`);
+  await lab.expect(204, 'POST', `${node}/suspend`);
+  calls();
+  await lab.expect(204, 'POST', `${node}/stop`);
+  const verbs = calls().filter((line) => line.startsWith('controlvm'));
+  assert.deepEqual(verbs, ['controlvm UUID resume', 'controlvm UUID acpipowerbutton']);
+
+  writeFileSync(join(directory, 'state'), 'saved');
+  writeFileSync(join(directory, 'full'), '');
+  assert.match((await lab.expect(409, 'POST', `${node}/start`)).message, /no memory/);
+  const used = (): boolean => calls().includes('guestproperty delete UUID SavedByGNS3');
+  assert.equal(used(), false);
+  rmSync(join(directory, 'full'));
+  await lab.expect(204, 'POST', `${node}/start`);
+  assert.equal(used(), true);
+  await lab.expect(204, 'POST', `${node}/stop`);
+});
+
 test('what VirtualBox refuses is reported in its words, and a machine has one node', async (t) => {
   const { directory, lab, project } = await virtualBox(t);
   const node = await lab.node(project, 'virtualbox', { vmname: 'web', console_type: 'none' });
@@ -241,7 +263,7 @@ test('VMware is asked to start, pause and end a machine, whose file is as it was
   const path = script(join(directory, 'vmrun'), VMRUN);
   script(join(directory, 'vmware'), VMWARE);
   writeFileSync(join(directory, 'calls'), '');
-  const vmx = join(directory, 'web.vmx');
+  const vmx = join(directory, 'Übung.vmx');
   writeFileSync(vmx, '#!/usr/bin/vmware\n.encoding = "UTF-8"\nDisplayName = "web é"\nmemsize = "64"\n');
   const lab = await startLab(t, { vmrun_path: path, console: [17_940, 17_949], udp: [17_950, 17_959] });
   const project = await lab.project();
@@ -252,6 +274,10 @@ test('VMware is asked to start, pause and end a machine, whose file is as it was
     (await lab.expect(409, 'POST', `${project}/vmware/nodes`, missing)).message,
     /^vmx_path: there is no machine/,
   );
+  writeFileSync(join(directory, 'running'), `${vmx}\n`);
+  assert.match((await lab.expect(409, 'POST', `${node}/start`)).message, /runs in VMware already/);
+  rmSync(join(directory, 'running'));
+  writeFileSync(join(directory, 'calls'), '');
   const started = lab.expect(204, 'POST', `${node}/start`);
   await eventually(
     'the machine to start',

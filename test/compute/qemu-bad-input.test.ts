@@ -1,9 +1,10 @@
 // What users and hosts get wrong about QEMU machines, with the real QEMU: each is refused with a reason, and leaves nothing behind.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { chmod, mkdir, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Body } from '../body.ts';
 import { disk, type Machines, machineOf, machines, noQemu, qemuImg, SMALL } from './qemu-support.ts';
 import { programsOf } from './support.ts';
 
@@ -150,6 +151,42 @@ test('an image that is cut is reported to be damaged, and left as it is', { skip
   await lab.expect(200, 'POST', `${node}/start`);
   assert.match((await lab.told('log.warning')).message, /the image bad\.img is damaged .* It was left as it is\./);
   assert.equal((await stat(path(images))).size, 70_000);
+});
+
+/** Gives an image a cluster that no part of the disk is in. */
+async function leak(file: string): Promise<void> {
+  await using image = await open(file, 'r+');
+  const number = async (at: number): Promise<number> =>
+    Number((await image.read(Buffer.alloc(8), 0, 8, at)).buffer.readBigUInt64BE() & 0x00ff_ffff_ffff_ffffn);
+  const firstTable = await number(40);
+  await image.write(Buffer.alloc(8), 0, 8, await number(firstTable));
+}
+
+test('leaked clusters of an image are freed, and reported once if a running machine prevents that', {
+  skip,
+}, async (t) => {
+  const { lab, project, images } = await machines(t);
+  await writeFile(join(images, 'raw'), Buffer.alloc(65_536, 'x'));
+  for (const name of ['free.img', 'bad.img'])
+    await qemuImg('convert', '-f', 'raw', '-O', 'qcow2', join(images, 'raw'), join(images, name));
+  const start = async (name: string): Promise<void> => {
+    const node = await lab.node(project, 'qemu', { ...SMALL, ...image, hda_disk_image: name });
+    await lab.expect(200, 'POST', `${node}/start`);
+  };
+  await leak(join(images, 'free.img'));
+  await start('free.img');
+  await start('bad.img');
+  await leak(path(images));
+  await start('bad.img');
+  await start('bad.img');
+  const warnings = lab.messages
+    .filter(({ action }) => action === 'log.warning')
+    .map(({ event }) => (event as Body).message);
+  assert.deepEqual(warnings, [
+    'N1: hda: the image free.img had leaked clusters, which were freed; nothing was lost.',
+    'N1: hda: the image bad.img has leaked clusters, which only cost space. They cannot be freed while another machine uses it: run qemu-img check -r leaks when none does.',
+  ]);
+  await qemuImg('check', '-q', '-U', join(images, 'free.img'));
 });
 
 const NAMES = [

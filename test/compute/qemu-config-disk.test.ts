@@ -47,9 +47,10 @@ test('the configuration of a machine is on a disk of its own, and kept when the 
   assert.match(started.command_line, /config\.img,format=raw,if=ide,index=3/);
   assert.equal(execFileSync('mtype', ['-i', volume(image), '::/startup.cfg'], MTOOLS), files['startup.cfg']);
   execFileSync('mcopy', ['-i', volume(image), '-', '::/saved by guest.cfg'], { ...MTOOLS, input: 'hostname R2\n' });
+  execFileSync('mcopy', ['-i', volume(image), '-', '::/config[1].txt'], { ...MTOOLS, input: 'a copy' });
   execFileSync('mdel', ['-i', volume(image), '::/startup.cfg'], MTOOLS);
   await lab.expect(204, 'POST', `${node}/stop`);
-  const kept = { 'saved by guest.cfg': 'hostname R2\n', 'sub/deeper/Ünicode näme.txt': 'é' };
+  const kept = { 'saved by guest.cfg': 'hostname R2\n', 'config[1].txt': 'a copy', 'sub/deeper/Ünicode näme.txt': 'é' };
   assert.deepEqual(await filesIn(join(own, 'config.zip')), kept);
   assert.deepEqual(readdirSync(own).sort(), ['config.img', 'config.zip', 'hda_disk.qcow2', 'qemu.log']);
   await rm(image);

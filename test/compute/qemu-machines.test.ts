@@ -339,13 +339,16 @@ test('a CD is changed while the machine runs', { skip }, async (t) => {
   const { lab, project, images, instance } = await machines(t);
   await rubbish(images, 'one.iso', Buffer.alloc(64 * 1024));
   await rubbish(images, 'two, 2.iso', Buffer.alloc(64 * 1024));
-  const node = await lab.node(project, 'qemu', SMALL);
-  await lab.expect(200, 'POST', `${node}/start`);
-  for (const cdrom_image of ['one.iso', 'two, 2.iso', '']) {
-    assert.equal((await lab.expect(200, 'PUT', node, { cdrom_image })).cdrom_image, cdrom_image);
-    assert.deepEqual(opened(machineOf(instance), '.iso'), cdrom_image === '' ? [] : [join(images, cdrom_image)]);
+  for (const options of [SMALL.options, '-machine q35,accel=tcg']) {
+    const node = await lab.node(project, 'qemu', { ...SMALL, options });
+    await lab.expect(200, 'POST', `${node}/start`);
+    for (const cdrom_image of ['one.iso', 'two, 2.iso', '']) {
+      assert.equal((await lab.expect(200, 'PUT', node, { cdrom_image })).cdrom_image, cdrom_image);
+      assert.deepEqual(opened(machineOf(instance), '.iso'), cdrom_image === '' ? [] : [join(images, cdrom_image)]);
+    }
+    await lab.expect(409, 'PUT', node, { cdrom_image: 'three.iso' });
+    await lab.expect(204, 'POST', `${node}/stop`);
   }
-  await lab.expect(409, 'PUT', node, { cdrom_image: 'three.iso' });
 });
 
 test('a project that is closed ends its machines, started, suspended or starting', { skip }, async (t) => {

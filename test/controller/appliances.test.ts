@@ -56,6 +56,8 @@ async function withBox(lab: LabServer, document: object = BOX): Promise<void> {
   await writeFile(join(lab.state, 'appliances/box.gns3a'), JSON.stringify(document));
 }
 
+const KERNEL = `\x7fELF\x01 a kernel`;
+
 async function upload(lab: LabServer, name: string, content: string): Promise<void> {
   const answer = await lab.request(`/v2/compute/qemu/images/${name}`, { method: 'POST', body: content });
   assert.equal(answer.status, 204, await answer.text());
@@ -101,6 +103,18 @@ test("the catalogue can be left out, and a folder of one's own has its symbols",
     '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>',
   );
   assert.equal((await lab.expect(200, 'GET', '/v2/appliances'))[0].symbol, 'our-box.svg');
+});
+
+test('a kernel that is an ELF program, and so in no list of images, is found', async (t) => {
+  const lab = await LabServer.start(t);
+  const images = [{ filename: 'kernel.elf', version: '1', md5sum: hash('md5', KERNEL), filesize: KERNEL.length }];
+  await withBox(lab, { ...BOX, images, versions: [{ name: '1', images: { kernel_image: 'kernel.elf' } }] });
+  await upload(lab, 'downloaded.elf', KERNEL);
+  assert.deepEqual(await lab.expect(200, 'GET', '/v2/compute/qemu/images'), []);
+  const [match] = await lab.expect(200, 'GET', '/v2/appliances/matches');
+  assert.equal(match.complete, true);
+  const template = await lab.expect(201, 'POST', `/v2/appliances/${match.appliance_id}/template`, {});
+  assert.equal(template.kernel_image, 'downloaded.elf');
 });
 
 test('an image is known by its checksum, and one call makes the template, whatever the file is called', async (t) => {

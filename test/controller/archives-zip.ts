@@ -5,6 +5,7 @@ import { open, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
+import { NO_LINK_RULES } from '../../src/store/archive/names.ts';
 import { type ArchiveEntry, ArchiveReader } from '../../src/store/archive/reader.ts';
 
 export interface ZipEntry {
@@ -99,7 +100,7 @@ export async function entriesOf(archive: Buffer | string): Promise<Map<string, F
     const path = typeof archive === 'string' ? archive : join(directory, 'archive');
     if (typeof archive !== 'string') await writeFile(path, archive);
     await using handle = await open(path);
-    const reader = await ArchiveReader.open(handle, { absoluteLinks: () => true });
+    const reader = await ArchiveReader.open(handle, { ...NO_LINK_RULES, mayBeAbsolute: () => true });
     const found = new Map<string, FoundEntry>();
     for (const entry of reader.entries.values()) {
       const { name, kind, target, raw } = entry;

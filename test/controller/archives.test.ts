@@ -367,6 +367,9 @@ test('images find their place, over no other image, and nodes their images', asy
   const archive = zip([
     { name: 'images/QEMU/taken.qcow2', data: 'of this lab', deflate: true },
     { name: 'images/QEMU/same.qcow2', data: 'the same' },
+    // As releases write images of nodes on other computes.
+    { name: 'images/qemu/same.qcow2', data: 'another one, of a node elsewhere' },
+    { name: 'images/qemu/there.qcow2', data: 'of a node elsewhere' },
     { name: 'images/IOS/new.bin', data: 'new' },
     { name: 'images/IOS/new.bin.md5sum', data: 'a lie' },
     { name: 'images/photo.png', data: 'a file of the project' },
@@ -377,7 +380,9 @@ test('images find their place, over no other image, and nodes their images', asy
     IOS: 'folder',
     'IOS/new.bin': '3 bytes',
     QEMU: 'folder',
+    'QEMU/same-1.qcow2': '32 bytes',
     'QEMU/same.qcow2': '8 bytes',
+    'QEMU/there.qcow2': '19 bytes',
     'QEMU/taken-1.qcow2': '11 bytes',
     'QEMU/taken.qcow2': '14 bytes',
   });
@@ -533,6 +538,14 @@ const HOSTILE: Record<string, [archive: Buffer, reason: RegExp]> = {
     zip([good, { name: 'a/b/c', data: '../..', mode: LINK }, { name: 'link', data: 'a/b/c/../canary', mode: LINK }]),
     /leads out/,
   ],
+  'a link that leads out by one of a container': [
+    zip([
+      good,
+      { name: 'project-files/docker/1/etc', data: '/etc', mode: LINK },
+      { name: 'link', data: 'project-files/docker/1/etc/passwd', mode: LINK },
+    ]),
+    /"link": it is a link that leads out/,
+  ],
   'links in a circle': [
     zip([good, { name: 'a', data: 'b', mode: LINK }, { name: 'b', data: 'a', mode: LINK }]),
     /leads out/,
@@ -595,6 +608,7 @@ test('links within the project, and absolute ones within containers, are kept', 
     { name: 'a/up', data: '..', mode: LINK },
     { name: 'a/dangling', data: '../nowhere/yet', mode: LINK },
     { name: 'project-files/docker/1/etc/localtime', data: '/usr/share/zoneinfo/UTC', mode: LINK },
+    { name: 'project-files/docker/1/etc/time', data: 'localtime', mode: LINK },
     { name: 'same', data: 'x' },
     { name: 'same', data: 'x' },
   ]);
@@ -602,6 +616,7 @@ test('links within the project, and absolute ones within containers, are kept', 
   assert.equal(await readlink(join(path, 'a/up')), '..');
   assert.equal(await readlink(join(path, 'a/dangling')), '../nowhere/yet');
   assert.equal(await readlink(join(path, 'project-files/docker/1/etc/localtime')), '/usr/share/zoneinfo/UTC');
+  assert.equal(await readlink(join(path, 'project-files/docker/1/etc/time')), 'localtime');
 });
 
 test('a file of zeros takes no space once it is unpacked', async (t) => {

@@ -108,7 +108,7 @@ export class StandIn {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const call = `${request.method} ${pathOf(request)}`;
-    const known = Object.keys(this.answers).find((pattern) => new RegExp(`^${pattern}$`).test(call));
+    const known = Object.keys(this.answers).find((pattern) => new RegExp(`^${pattern}(?:\\?.*)?$`).test(call));
     const answer = known === undefined ? undefined : this.answers[known];
     const heard: Heard = { call, headers: request.headers, body: '' };
     this.heard.push(heard);

@@ -1,17 +1,19 @@
 // Snapshots of a lab that runs: an extension of the release's interface. A real guest, its processor emulated.
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Body } from '../body.ts';
+import { image, LICENCE, noCompiler } from '../compute/iou-support.ts';
 import { noQemu, qemuImg, SMALL } from '../compute/qemu-support.ts';
 import { guestFile, guestSettings, noGuest, Typist } from '../guest/guest.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { refusing, StandIn } from './computes-stand-in.ts';
 import { LabServer, type ServedLab, until } from './lab-server.ts';
 
-async function upload(server: LabServer, name: string, content: Buffer<ArrayBuffer>): Promise<void> {
-  const answer = await server.request(`/v2/compute/qemu/images/${name}`, { method: 'POST', body: content });
+async function upload(server: LabServer, name: string, content: Buffer<ArrayBuffer>, type = 'qemu'): Promise<void> {
+  const answer = await server.request(`/v2/compute/${type}/images/${name}`, { method: 'POST', body: content });
   assert.equal(answer.status, 204, await answer.text());
 }
 
@@ -90,6 +92,35 @@ test('a lab that runs is kept with what is in the memory of its guests, and come
   await server.expect(200, 'POST', `${path}/nodes/${again.node_id}/stop`);
   const kept = join(project.path, 'project-files/qemu', again.node_id, 'hda_disk.qcow2');
   assert.doesNotMatch((await qemuImg('snapshot', '-l', kept)).output, /LABWIRE/);
+});
+
+test('a router that runs an IOU image comes back from a snapshot, and its copy can be exported and imported', {
+  skip: noCompiler,
+}, async (t) => {
+  const lab = await LabServer.withLab(t, { auto_close: false });
+  const { server, path, project } = lab;
+  await server.expect(201, 'PUT', '/v2/iou_license', { iourc_content: LICENCE, license_check: false });
+  await upload(server, 'i86bi.bin', await readFile(image()), 'iou');
+  const router = await node(lab, 'iou', 'R', { path: 'i86bi.bin' }, { console_type: 'none' });
+  const filesOf = ({ path }: Body, id: string): string => join(path, 'project-files/iou', id);
+  await start(lab, router);
+  const own = join(filesOf(project, router.node_id), 'i86bi.bin');
+  const target = join(server.state, 'images/IOU/i86bi.bin');
+  assert.equal(await readlink(own), target);
+
+  const snapshot = await server.expect(201, 'POST', `${path}/snapshots`, { name: 'running', running: true });
+  const copy = await server.expect(201, 'POST', `${path}/duplicate`, { name: 'copy' });
+  const [copied] = await readdir(join(copy.path, 'project-files/iou'));
+  assert.ok(!(await readdir(filesOf(copy, String(copied)))).includes('i86bi.bin'), 'the copy has the link');
+  const exported = await server.request(`/v2/projects/${copy.project_id}/export`);
+  const body = Buffer.from(await exported.arrayBuffer());
+  const imported = await server.request(`/v2/projects/${randomUUID()}/import`, { method: 'POST', body });
+  assert.equal(imported.status, 201, await imported.text());
+
+  await server.expect(201, 'POST', `${path}/snapshots/${snapshot.snapshot_id}/restore`);
+  const again = await found(lab, 'R');
+  assert.equal(again.status, 'started');
+  assert.equal(await readlink(join(filesOf(project, again.node_id), 'i86bi.bin')), target);
 });
 
 test('a machine that cannot keep its memory is named with the reason, and nothing is kept', {

@@ -164,7 +164,15 @@ test('a snapshot keeps files as they are and everything where it is', async (t) 
   await server.hub(project, 'H1');
   await writeFile(join(project.path, 'file'), 'content');
   await symlink('file', join(project.path, 'link'));
+  await symlink('/etc/hostname', join(project.path, 'host'));
+  await symlink('host', join(project.path, 'through'));
+  const told = await server.record(`${lab.path}/notifications/ws`);
   await taken(lab, 'first');
+  const warned = told.filter(({ action }) => action === 'log.warning').map(({ event }) => event.message);
+  assert.deepEqual(warned.sort(), [
+    'The file host is not in the archive: it is a link that leads out of the project.',
+    'The file through is not in the archive: it is a link that leads out of the project.',
+  ]);
   await taken(lab, 'second');
   const files = await readdir(join(project.path, 'snapshots'));
   const second = files.find((name) => name.startsWith('second')) as string;
@@ -300,6 +308,19 @@ test('a restoration that fails, early or late, leaves the lab and its files as t
     await server.hub(project, 'H3');
     await server.stop();
   }
+});
+
+test("an absolute link in a router's folder, as archives of other servers have to its image, does not come back", async (t) => {
+  const lab = await LabServer.withLab(t, { auto_close: false });
+  const folder = `project-files/iou/${UNOPENABLE.node_id}`;
+  const archive = zip([
+    { name: 'project.gns3', data: projectOf([]) },
+    { name: `${folder}/image.bin`, data: '/images/IOU/image.bin', mode: LINK },
+    { name: `${folder}/mine`, data: 'file', mode: LINK },
+    { name: `${folder}/file`, data: 'content' },
+  ]);
+  await restored(lab, await planted(lab, archive));
+  assert.deepEqual((await readdir(join(lab.project.path, folder))).sort(), ['file', 'mine']);
 });
 
 test('a restored file takes the place of a link, and never goes through it', async (t) => {

@@ -77,6 +77,7 @@ export const iou: NodeKindFacts = {
   ownNumbers: ['application_id'],
   hostNumber: { property: 'application_id', least: 1, most: 511 },
   startSettings: 'iou_license',
+  linksToImage: true,
   configurations: { startup: () => 'startup-config.cfg', secret: () => 'private-config.cfg' },
   images: {
     folder: 'IOU',

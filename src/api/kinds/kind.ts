@@ -61,6 +61,8 @@ export interface NodeKindFacts {
   readonly settingFiles?: readonly string[];
   /** Links in a node's folder mean places within the node, wherever they seem to lead. */
   readonly linksLeadInside?: true;
+  /** While it runs, its folder has a link to its image. Each start makes it again. */
+  readonly linksToImage?: true;
   /** The node is a machine of another program on its host, so archives cannot contain it. */
   readonly staysOnHost?: {
     /** Nothing can be made again of a linked clone: not even a project is exported with it. */
@@ -103,6 +105,8 @@ export interface ImageFacts {
   isReference(property: string): boolean;
   /** Whether a file is an image that begins with these `HEAD_BYTES` bytes. */
   accepts(head: Uint8Array): boolean;
+  /** Whether a node can use a file that clients do not see in lists. */
+  usesUnlisted?(head: Uint8Array): boolean;
   /** The property that gives a node a copy of its own; a node without one writes to the image itself. */
   readonly copied?: string;
   /** The failure for a missing image; `image-missing` unless given. */

@@ -206,6 +206,8 @@ export const qemu: NodeKindFacts = {
     folder: 'QEMU',
     isReference: (property) => property.endsWith('image'),
     accepts: (head) => !isProgram(head),
+    // Kernels and firmware.
+    usesUnlisted: isProgram,
     copied: 'linked_clone',
   },
   needs: ({ number, text }) => ({

@@ -26,7 +26,9 @@ export type UploadObject = v.InferOutput<typeof UploadObject>;
 
 // biome-ignore format: a table
 export const COMPUTE_IMAGE_ROUTES = {
-  'GET /v2/compute/{emulator}/images': { answer: answers<object[]>(), summary: 'List images of an emulator' },
+  'GET /v2/compute/{emulator}/images':
+    { answer: answers<object[]>(), summary: 'List images of an emulator',
+      query: { unlisted: 'yes: also files that nodes can use and clients do not see in the list, such as kernels (an extension)' } },
   'POST /v2/compute/{emulator}/images/{filename:.+}':
     { raw: true, status: 204, summary: 'Upload an image', errors: [408, 507] },
   'GET /v2/compute/{emulator}/images/{filename:.+}': { raw: true, summary: 'Download an image', errors: [409] },

@@ -65,7 +65,9 @@ export class Images {
   }
 
   /** Images of a kind, sorted by name. If two have the same name, the first in the order of the folders is listed. */
-  async list(kind: ImageKind): Promise<ImageEntry[]> {
+  async list(kind: ImageKind, { unlisted = false } = {}): Promise<ImageEntry[]> {
+    const accepts = (head: Uint8Array): boolean =>
+      kind.accepts(head) || (unlisted && kind.usesUnlisted?.(head) === true);
     const places = new Map<string, ImagePlace>();
     for (const root of this.folders(kind)) {
       const flat = root === this.#imagesPath || root === this.folder(kind);
@@ -77,7 +79,7 @@ export class Images {
     }
     const found: ImageEntry[] = [];
     await eachOf([...places.values()], AT_ONCE, async (place) => {
-      const entry = await this.#describe(kind, place).catch((thrown: unknown) => {
+      const entry = await this.#describe(kind, place, accepts).catch((thrown: unknown) => {
         log.warn('an image cannot be read', { image: join(place.root, place.path), reason: messageOf(thrown) });
         return undefined;
       });
@@ -173,11 +175,15 @@ export class Images {
   }
 
   /** Undefined for a file that is not an image of this kind. */
-  async #describe(kind: ImageKind, { root, path }: ImagePlace): Promise<ImageEntry | undefined> {
+  async #describe(
+    kind: ImageKind,
+    { root, path }: ImagePlace,
+    accepts: ImageKind['accepts'],
+  ): Promise<ImageEntry | undefined> {
     const { handle, stat } = await openContainedForRead(root, path);
     await using file = handle;
     const { bytesRead, buffer } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    if (bytesRead < HEAD_BYTES || !kind.accepts(buffer)) return undefined;
+    if (bytesRead < HEAD_BYTES || !accepts(buffer)) return undefined;
     return {
       filename: posix.basename(path),
       path: root === this.folder(kind) ? path : join(root, path),

@@ -27,7 +27,9 @@ export function imageRoutes({ images, operations, user }: ImageRouteParts): Rout
   return IMAGE_KINDS.flatMap((kind) => {
     const { route } = routesOf(COMPUTE_IMAGE_ROUTES, { emulator: kind.type });
     return [
-      route('GET /v2/compute/{emulator}/images', () => images.list(kind)),
+      route('GET /v2/compute/{emulator}/images', ({ query }) =>
+        images.list(kind, { unlisted: query['unlisted'] === 'yes' }),
+      ),
 
       route('POST /v2/compute/{emulator}/images/{filename:.+}', async ({ params, headers, stream, signal }) => {
         const { root, path, options } = await images.incoming(kind, params.filename);

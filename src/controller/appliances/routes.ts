@@ -11,6 +11,7 @@ import { ComputeRefusal, mustBeList } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { PASSED_ON_LIMIT_MS } from '../computes/limits.ts';
+import { USABLE_IMAGES } from '../computes/missing-images.ts';
 import { defaultSymbols } from '../symbols/catalogue.ts';
 import type { Symbols } from '../symbols/symbols.ts';
 import type { Templates } from '../templates/templates.ts';
@@ -154,7 +155,7 @@ function chosen(matches: readonly Match[], version: string | undefined): Match {
 async function presentImages(compute: Compute, signal: AbortSignal): Promise<PresentImages> {
   const entries = await Promise.all(
     EMULATORS.map(async (emulator): Promise<[string, PresentImage[]]> => {
-      const path = `/${emulator}/images`;
+      const path = `/${emulator}/${USABLE_IMAGES}`;
       try {
         const list = mustBeList(await compute.get(path, { limit: PASSED_ON_LIMIT_MS, signal }), `GET ${path}`);
         return [emulator, list.map(presentImage)];

@@ -18,6 +18,7 @@ import { isStaging, makeStaging } from '../staging.ts';
 import { isTopologyFile } from './exclusions.ts';
 import type { Exports } from './exporting.ts';
 import { type Imports, putInPlace } from './importing.ts';
+import { isImageLink } from './links.ts';
 import { renameNodeFolders } from './node-files.ts';
 import { renewed, withoutMacAddresses } from './topology.ts';
 
@@ -85,7 +86,7 @@ export class Duplicates {
     const wanted = (path: string): boolean =>
       !isStaging(path) && (isMain(path) || path.includes('/') || !isTopologyFile(path));
     ongoing().expect(await bytesBelow(record.path, wanted), 'bytes');
-    await copyTree(record.path, directory, wanted);
+    await copyTree(record.path, directory, wanted, isImageLink);
     const file = join(directory, record.filename);
     const { topology: stored } = await readTopologyFile(file, { version });
     await rm(file);

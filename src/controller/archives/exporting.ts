@@ -10,7 +10,7 @@ import { log } from '../../host/log.ts';
 import { ongoing } from '../../host/values/progress.ts';
 import { sorted } from '../../host/values/sorted.ts';
 import { type Compression, compressorFor } from '../../store/archive/compressors.ts';
-import { nameProblem } from '../../store/archive/names.ts';
+import { leadsInside, nameProblem } from '../../store/archive/names.ts';
 import { type ArchiveSink, packArchive } from '../../store/archive/writer.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -25,6 +25,7 @@ import type { Project } from '../lab/project.ts';
 import type { NodeStatus } from '../nodes/node.ts';
 import { isStaging } from '../staging.ts';
 import { isExcluded, isExcludedFolder, isTopologyFile } from './exclusions.ts';
+import { isImageLink, LINK_RULES } from './links.ts';
 import { baseName, imageReferences, portableTopology, withoutMacAddresses, withStatuses } from './topology.ts';
 import { watchedSink } from './watched-sink.ts';
 
@@ -224,9 +225,10 @@ export class Exports {
     { options, names, elsewhere }: { options: ExportOptions; names: Set<string>; elsewhere: ReadonlySet<string> },
   ): Promise<void> {
     const [wanted, enter] = this.#wanted(options, elsewhere);
+    const links = new Map<string, string>();
     for await (const entry of walkContained(project.record.path, enter)) {
       const { path } = entry;
-      if (!wanted(path)) continue;
+      if (!wanted(path) || isImageLink(entry)) continue;
       const problem = entry.kind === 'unreadable folder' ? 'permission denied' : nameProblem(path);
       if (problem !== undefined) {
         this.#skipped(project, path, problem);
@@ -234,7 +236,7 @@ export class Exports {
       }
       names.add(path);
       if (entry.kind === 'empty folder') await archive.addFolder(path);
-      else if (entry.kind === 'link') await archive.addLink(path, entry.target);
+      else if (entry.kind === 'link') links.set(path, entry.target);
       else if (entry.kind === 'file') {
         const file = await entry.open().catch((error: unknown) => {
           if (error instanceof Failure) return error;
@@ -243,6 +245,11 @@ export class Exports {
         if (file instanceof Failure) this.#skipped(project, path, file.message);
         else await archive.addOpenFile(path, file);
       }
+    }
+    // Last, as one may lead through others. No archive with one that leads out could be read again.
+    for (const [path, target] of links) {
+      if (leadsInside(path, links, LINK_RULES)) await archive.addLink(path, target);
+      else this.#skipped(project, path, 'it is a link that leads out of the project');
     }
   }
 

@@ -2,7 +2,6 @@
 import { constants, type StatsFs } from 'node:fs';
 import { mkdir, open, statfs, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { NODE_KINDS } from '../../api/kinds/kinds.ts';
 import { outOfSpace } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { WORTH_SHARING_BYTES } from '../../host/files/share-blocks.ts';
@@ -11,14 +10,6 @@ import { counted, ongoing } from '../../host/values/progress.ts';
 import type { ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
-
-/** Files of containers: absolute links in them point into the container, and this host never follows them. */
-const CONTAINERS = NODE_KINDS.filter(({ linksLeadInside }) => linksLeadInside).map(({ type }) => type);
-const CONTAINER_FILES = new RegExp(`^project-files/(${CONTAINERS.join('|')})/[^/]+/.`);
-
-export function isContainerFile(name: string): boolean {
-  return CONTAINER_FILES.test(name);
-}
 
 /**
  * Unpacks the entries for which `place` returns a path below `directory`. Links come last, so that nothing is ever

@@ -9,8 +9,15 @@ import { systemCode } from '../../failures.ts';
 import { createTemporaryDirectory, fileFailure } from '../../host/files/atomic-file.ts';
 import { namesIn } from '../../host/files/directories.ts';
 
-const FOLDERS = IMAGE_KINDS.map(({ folder }) => folder);
-const PLACES = new RegExp(`^images/(${FOLDERS.join('|')})/([^/]+)$`);
+/**
+ * Folders of an archive, and of the images path. Releases name those of images of other computes by the type of the
+ * nodes. Images of this host come last: nodes follow these if both have a name.
+ */
+const FOLDERS: [archived: string, folder: string][] = [
+  ...IMAGE_KINDS.map(({ type, folder }): [string, string] => [type, folder]),
+  ...IMAGE_KINDS.map(({ folder }): [string, string] => [folder, folder]),
+];
+const PLACES = new RegExp(`^images/(${FOLDERS.map(([archived]) => archived).join('|')})/([^/]+)$`);
 /** Computes trust a checksum file beside an image, so an archive must not bring one. */
 const CHECKSUM = '.md5sum';
 /** Emulators execute some images. */
@@ -20,7 +27,7 @@ const MODE = 0o700;
 const placing = new Set<string>();
 
 export interface ArchivedImage {
-  /** `QEMU`, `IOU` or `IOS`. */
+  /** As in the archive. */
   folder: string;
   file: string;
 }
@@ -33,7 +40,7 @@ export function archivedImage(name: string): ArchivedImage | false | undefined {
 }
 
 /**
- * Places the images of `from` (`<folder>/<file>`) in the images path. Disposing of `undo` removes them.
+ * Places the images of `from` (`<folder of the archive>/<file>`) in the images path. Disposing of `undo` removes them.
  * @returns new file names by `<folder>/<file>`, where another image has the name
  */
 export async function placeImages(
@@ -42,10 +49,11 @@ export async function placeImages(
   undo: AsyncDisposableStack,
 ): Promise<Map<string, string>> {
   const renamed = new Map<string, string>();
-  for (const folder of FOLDERS) {
-    for (const file of await namesIn(join(from, folder))) {
-      const name = await placeImage(join(from, folder, file), join(images, folder), file, undo);
-      if (name !== file) renamed.set(`${folder}/${file}`, name);
+  for (const [archived, folder] of FOLDERS) {
+    for (const file of await namesIn(join(from, archived))) {
+      const name = await placeImage(join(from, archived, file), join(images, folder), file, undo);
+      if (name === file) renamed.delete(`${folder}/${file}`);
+      else renamed.set(`${folder}/${file}`, name);
     }
   }
   return renamed;
@@ -54,9 +62,9 @@ export async function placeImages(
 /** Names of the images of `from` that this host does not have under the same name with the same content. */
 export async function unknownImages(from: string, images: string): Promise<string[]> {
   const unknown: string[] = [];
-  for (const folder of FOLDERS) {
-    for (const file of await namesIn(join(from, folder))) {
-      if (!(await isSame(join(from, folder, file), join(images, folder, file)))) unknown.push(file);
+  for (const [archived, folder] of FOLDERS) {
+    for (const file of await namesIn(join(from, archived))) {
+      if (!(await isSame(join(from, archived, file), join(images, folder, file)))) unknown.push(file);
     }
   }
   return unknown;

@@ -12,7 +12,7 @@ import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts'
 import { packArchive } from '../../store/archive/writer.ts';
 import type { JsonObject } from '../../store/json.ts';
 import { upgradeTopology } from '../../store/topology/upgrade.ts';
-import { isContainerFile } from './extraction.ts';
+import { LINK_RULES } from './links.ts';
 import { PROJECT_FILE, readProject } from './project-file.ts';
 
 export const SNAPSHOTS = 'snapshots';
@@ -30,7 +30,7 @@ export async function sizeOfSnapshots(directory: string): Promise<number> {
   for (const file of await namesIn(folder)) {
     try {
       await using handle = await open(join(folder, file));
-      size += (await ArchiveReader.open(handle, { absoluteLinks: isContainerFile })).size;
+      size += (await ArchiveReader.open(handle, LINK_RULES)).size;
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'conflict') throw error;
     }
@@ -64,7 +64,7 @@ function restorable(project: JsonObject): JsonObject {
 
 async function repack(path: string, identity: { project_id: string; name: string }): Promise<void> {
   await using handle = await open(path);
-  const archive = await ArchiveReader.open(handle, { absoluteLinks: isContainerFile });
+  const archive = await ArchiveReader.open(handle, LINK_RULES);
   const topology = JSON.stringify({ ...restorable(await readProject(archive)), ...identity });
   // Compressed archives stay compressed: an archive of zeros must not fill the disk.
   const compressed = [...archive.entries.values()].some(({ raw }) => raw.compressionMethod !== 0);

@@ -26,9 +26,12 @@ export interface Need {
 const Images = v.array(v.object({ filename: v.string(), filesize: v.number(), md5sum: v.string() }));
 type Image = v.InferOutput<typeof Images>[number];
 
+/** Route of a compute, below an emulator, for all images that nodes can use. Computes of the release answer only those of the list. */
+export const USABLE_IMAGES = 'images?unlisted=yes';
+
 /** The images of a kind of node on a host; empty if it does not say. */
 export async function imagesOf(host: Compute, type: NodeType): Promise<Image[]> {
-  const list = await host.get(`/${type}/images`, { limit: PASSED_ON_LIMIT_MS }).catch(() => undefined);
+  const list = await host.get(`/${type}/${USABLE_IMAGES}`, { limit: PASSED_ON_LIMIT_MS }).catch(() => undefined);
   const images = v.safeParse(Images, list);
   return images.success ? images.output : [];
 }

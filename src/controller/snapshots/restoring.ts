@@ -12,7 +12,8 @@ import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts'
 import { CAPTURES_DIRECTORY } from '../../store/captures.ts';
 import { writeTopologyFile } from '../../store/topology/file.ts';
 import { isTopologyFile } from '../archives/exclusions.ts';
-import { extract, isContainerFile } from '../archives/extraction.ts';
+import { extract } from '../archives/extraction.ts';
+import { LINK_RULES } from '../archives/links.ts';
 import { moveNodeFolders, renameNodeFolders } from '../archives/node-files.ts';
 import { PROJECT_FILE, takeTopology } from '../archives/project-file.ts';
 import { SNAPSHOTS } from '../archives/repacking.ts';
@@ -86,7 +87,7 @@ export class Restores {
   async #prepare({ record }: Project, archive: string, staging: string): Promise<Topology> {
     const { handle } = await openContainedForRead(record.path, archive);
     await using _closed = handle;
-    const reader = await ArchiveReader.open(handle, { absoluteLinks: isContainerFile });
+    const reader = await ArchiveReader.open(handle, LINK_RULES);
     ongoing().expect(reader.size, 'bytes');
     await extract(reader, staging, placeOf);
     const directory = join(staging, NEW);

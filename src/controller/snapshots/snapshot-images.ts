@@ -4,7 +4,7 @@ import { conflict, Failure, messageOf } from '../../failures.ts';
 import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { ArchiveReader } from '../../store/archive/reader.ts';
 import { parseBeside } from '../../store/topology/parsing-thread.ts';
-import { isContainerFile } from '../archives/extraction.ts';
+import { LINK_RULES } from '../archives/links.ts';
 import { projectBytes } from '../archives/project-file.ts';
 import type { Project } from '../lab/project.ts';
 import { type NamedImages, namedBy, type SnapshotImages } from '../projects/image-users.ts';
@@ -71,7 +71,7 @@ function isRefused(error: unknown): boolean {
 }
 
 async function namedIn(archive: FileHandle): Promise<NamedImages[]> {
-  const reader = await ArchiveReader.open(archive, { absoluteLinks: isContainerFile });
+  const reader = await ArchiveReader.open(archive, LINK_RULES);
   const { topology } = await parseBeside(await projectBytes(reader), {});
   const byCompute = Map.groupBy(topology.topology.nodes.map(namedBy), ({ compute }) => compute);
   return [...byCompute].map(([compute, all]) => ({

@@ -32,11 +32,25 @@ export function nameProblem(path: string): string | undefined {
   return undefined;
 }
 
+/** Rules of a project for the links in its archives, by the names of the links. */
+export interface LinkRules {
+  /** It may be absolute: it means a place within a container, and this host never follows it. */
+  mayBeAbsolute(name: string): boolean;
+  /** If it is absolute, archives leave it out: its node makes it again. */
+  isMadeAgain(name: string): boolean;
+}
+
+export const NO_LINK_RULES: LinkRules = { mayBeAbsolute: () => false, isMadeAgain: () => false };
+
 /**
  * Whether a link's target is inside the directory of all `links` (name -> target). Other links of the archive may be on
  * the way, so each part is followed as the kernel would.
  */
-export function leadsInside(name: string, links: ReadonlyMap<string, string>): boolean {
+export function leadsInside(
+  name: string,
+  links: ReadonlyMap<string, string>,
+  { mayBeAbsolute }: Pick<LinkRules, 'mayBeAbsolute'>,
+): boolean {
   const pending = name.split('/');
   let place: string[] = [];
   for (let hops = 0, steps = 0; pending.length > 0; steps += 1) {
@@ -52,7 +66,8 @@ export function leadsInside(name: string, links: ReadonlyMap<string, string>): b
     const target = links.get(place.join('/'));
     if (target === undefined) continue;
     hops += 1;
-    if (hops > MOST_HOPS || target.startsWith('/') || target.includes('\0')) return false;
+    if (hops > MOST_HOPS || target.includes('\0')) return false;
+    if (target.startsWith('/')) return mayBeAbsolute(name) && mayBeAbsolute(place.join('/'));
     place = place.slice(0, -1);
     pending.unshift(...target.split('/'));
   }

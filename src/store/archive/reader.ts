@@ -10,7 +10,7 @@ import { BLOCK_BYTES, shareBlocks } from '../../host/files/share-blocks.ts';
 import { decoded } from './decoding-thread.ts';
 import { findArchive, PartReader } from './extent.ts';
 import { BZIP2, LZMA, METHODS, methodName, ZSTD } from './methods.ts';
-import { leadsInside, nameProblem } from './names.ts';
+import { type LinkRules, leadsInside, NO_LINK_RULES, nameProblem } from './names.ts';
 
 /** Far more than labs have; each costs some hundred bytes of memory while the archive is read. */
 const MOST_ENTRIES = 100_000;
@@ -63,13 +63,9 @@ export class ArchiveReader {
   /**
    * Opens an archive and checks all of it: names, kinds, sizes, data positions, links. The caller keeps the handle,
    * which must stay open while contents are read.
-   * @param absoluteLinks whether a link may lead anywhere
    * @throws Failure `conflict` with the reason
    */
-  static async open(
-    handle: FileHandle,
-    { absoluteLinks = () => false }: { absoluteLinks?: (name: string) => boolean } = {},
-  ): Promise<ArchiveReader> {
+  static async open(handle: FileHandle, rules = NO_LINK_RULES): Promise<ArchiveReader> {
     const { size: fileSize } = await handle.stat();
     const { start, end } = (await findArchive(handle, fileSize)) ?? { start: 0, end: fileSize };
     const options = { autoClose: false, lazyEntries: true, strictFileNames: true };
@@ -86,7 +82,7 @@ export class ArchiveReader {
     checkSizes([...entries.values()], end - start);
     checkTree(entries);
     const reader = new ArchiveReader(zip, { descriptor: handle.fd, start, length: end - start }, entries);
-    await reader.#readLinks(absoluteLinks);
+    for (const name of await reader.#readLinks(rules)) entries.delete(name);
     return reader;
   }
 
@@ -160,23 +156,27 @@ export class ArchiveReader {
     return Buffer.concat(chunks);
   }
 
-  async #readLinks(absoluteLinks: (name: string) => boolean): Promise<void> {
+  /** Reads and checks all links. Returns those to leave out. */
+  async #readLinks(rules: LinkRules): Promise<string[]> {
     const links = new Map<string, string>();
+    const leftOut: string[] = [];
     for (const entry of this.entries.values()) {
       if (entry.kind !== 'link') continue;
       if (entry.size > LONGEST_LINK_BYTES || entry.size === 0)
         throw refused(entry.name, 'a link of this length leads nowhere');
       entry.target = (await this.bytes(entry)).toString('utf8');
-      links.set(entry.name, entry.target);
+      // Archives of other releases and of earlier versions have such links.
+      if (entry.target.startsWith('/') && rules.isMadeAgain(entry.name)) leftOut.push(entry.name);
+      else links.set(entry.name, entry.target);
     }
     let checked = 0;
     for (const [name, target] of links) {
       checked += 1;
       if (checked % LINKS_AT_ONCE === 0) await nextTurn();
-      if (leadsInside(name, links)) continue;
-      if (absoluteLinks(name) && target.startsWith('/') && !target.includes('\0')) continue;
+      if (leadsInside(name, links, rules)) continue;
       throw refused(name, `it is a link that leads out of the project, to ${JSON.stringify(target)}`);
     }
+    return leftOut;
   }
 }
 

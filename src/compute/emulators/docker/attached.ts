@@ -12,12 +12,19 @@ const AGAIN_MS = 300;
 /** Characters of output kept for messages. */
 const LAST_CHARACTERS = 4096;
 
+/**
+ * Keys at which the Engine ends a terminal stream: a sequence that no user types, in place of Ctrl+P Ctrl+Q. It holds the
+ * first one back until the next key. For NUL no user sees that.
+ */
+const DETACH_KEYS = 'ctrl-@,ctrl-^,ctrl-@,ctrl-_,ctrl-@,ctrl-^,ctrl-@,ctrl-_';
+
 /** The terminal of a container's first process, as a console. */
 export class AttachedConsole {
   readonly console: Console;
   readonly #engine: Engine;
   readonly #container: string;
   #stream: Duplex | undefined;
+  #window: [columns: number, rows: number] | undefined;
   #last = '';
 
   constructor(engine: Engine, container: string, name: string) {
@@ -26,21 +33,30 @@ export class AttachedConsole {
     this.console = new Console({
       name,
       write: (bytes) => written(this.#stream, bytes),
-      resize: (columns, rows) => void resized(engine, `containers/${container}`, columns, rows),
+      resize: (columns, rows) => {
+        this.#window = [columns, rows];
+        void this.resizeAgain();
+      },
     });
   }
 
   get lastOutput(): string {
-    return this.#last;
+    return Buffer.from(this.#last, 'latin1').toString();
   }
 
   /** Connects it to the container, which may not run yet. */
   async open(): Promise<void> {
-    const stream = await this.#engine.hijack(`containers/${this.#container}/attach?stream=1&stdin=1&stdout=1&stderr=1`);
+    const query = `stream=1&stdin=1&stdout=1&stderr=1&detachKeys=${encodeURIComponent(DETACH_KEYS)}`;
+    const stream = await this.#engine.hijack(`containers/${this.#container}/attach?${query}`);
     this.close();
     this.#stream = stream;
     stream.on('data', (bytes: Buffer) => this.#said(bytes));
     stream.on('error', () => {}); // The Engine is away, or the container has ended: its events report that
+  }
+
+  /** Call this after each start of the container: its terminal is a new one. */
+  async resizeAgain(): Promise<void> {
+    if (this.#window) await resized(this.#engine, `containers/${this.#container}`, ...this.#window);
   }
 
   /** Reads output from before the connection, if the Engine has kept it. */
@@ -136,6 +152,7 @@ class Shell {
     const { Id: id } = await this.#engine.call<{ Id: string }>('POST', `containers/${this.#container}/exec`, {
       body: {
         ...terminal,
+        DetachKeys: DETACH_KEYS,
         Env: ['TERM=vt100'],
         Cmd: ['/gns3/bin/busybox', 'sh'],
       },

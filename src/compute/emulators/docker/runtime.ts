@@ -128,6 +128,7 @@ export class DockerRuntime extends EndingRuntime implements NodeRuntime {
       // Before the start, so that no output is missed.
       await this.#terminal.open();
       await this.#call('start');
+      await this.#terminal.resizeAgain();
       await this.#attachInterfaces();
     } finally {
       this.#isStopping = false;

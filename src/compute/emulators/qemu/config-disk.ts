@@ -78,7 +78,9 @@ export async function packConfigDisk({ directory, warn }: ConfigDiskOptions): Pr
     for (const [number, file] of files.entries()) {
       // Each under our own name: the guest chose those on the disk.
       const copy = join(workshop.path, `${number}`);
-      await mtool('mcopy', ['-m', '-n', '-i', volume, '--', `::/${file}`, copy]);
+      // mtools takes it for a pattern; of its special characters FAT names can have only these.
+      const pattern = file.replaceAll('[', '[[]');
+      await mtool('mcopy', ['-m', '-n', '-i', volume, '--', `::/${pattern}`, copy]);
       left -= (await lstat(copy)).size;
       if (left < 0) throw new Error(`it has more than ${MOST_BYTES} bytes`);
     }
@@ -154,8 +156,7 @@ async function unpack(directory: string, to: string): Promise<void> {
 /** Paths below the root of a disk, without names that an archive cannot have. */
 async function filesOn(volume: string): Promise<string[]> {
   const { output } = await mtool('mdir', ['-/', '-b', '-i', volume, '::/']);
-  const files = Buffer.from(output, 'latin1')
-    .toString('utf8')
+  const files = output
     .split(/\r?\n/)
     .filter((line) => line.startsWith('::/') && !line.endsWith('/'))
     .map((line) => line.slice('::/'.length))

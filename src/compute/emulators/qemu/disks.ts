@@ -140,15 +140,20 @@ export async function judge(drive: string, image: string, held: HeldNames): Prom
 }
 
 /**
- * Repairs leaked clusters. Only warns of damage, as the machine may still work. Returns whether the image was clean.
+ * Repairs leaked clusters. Only warns of damage, as the machine may still work. Returns whether nothing of the image is
+ * damaged.
  */
 async function check(drive: Drive, image: string, tool: DiskTool, warn: (message: string) => void): Promise<boolean> {
   const answers = Object.values(CHECK);
   const name = basename(image);
   const { code, errors } = await tool.run(['check', '-q', image], [0, ...answers]);
   if (code === CHECK.leaked) {
-    await tool.run(['check', '-q', '-r', 'leaks', image], [0, ...answers]);
-    warn(`${drive}: the image ${name} had leaked clusters, which were freed; nothing was lost.`);
+    const repair = await tool.run(['check', '-q', '-r', 'leaks', image], [0, ...answers]);
+    warn(
+      repair.code === 0
+        ? `${drive}: the image ${name} had leaked clusters, which were freed; nothing was lost.`
+        : `${drive}: the image ${name} has leaked clusters, which only cost space. They cannot be freed while another machine uses it: run qemu-img check -r leaks when none does.`,
+    );
   } else if (code === CHECK.damaged) {
     warn(
       `${drive}: the image ${name} is damaged (qemu-img check): ${errors.trim().split('\n')[0] ?? ''}. It was left as it is.`,
@@ -156,7 +161,7 @@ async function check(drive: Drive, image: string, tool: DiskTool, warn: (message
   } else if (code === CHECK.unchecked) {
     throw refusal(`${drive}: the image ${name} cannot be read: ${errors.trim().split('\n')[0] ?? ''}`);
   }
-  return code === 0 || code === CHECK.unsupported;
+  return code === 0 || code === CHECK.leaked || code === CHECK.unsupported;
 }
 
 /** The drives with a saved state of this name. */

@@ -251,7 +251,9 @@ export class QemuRuntime extends EndingRuntime implements NodeRuntime {
 
   /** Inserts another CD, or none. */
   async changeCd(path: string): Promise<void> {
-    const device = 'ide1-cd0';
+    const drives = (await this.qmp.run('query-block')) as { device: string }[];
+    // A q35 has one drive on each bus, other PCs have two.
+    const device = drives.find((drive) => /^ide\d+-cd\d+$/.test(drive.device))?.device ?? 'ide1-cd0';
     if (path === '') await this.qmp.run('eject', { device, force: true });
     else await this.qmp.run('blockdev-change-medium', { device, filename: path, format: 'raw', force: true });
   }

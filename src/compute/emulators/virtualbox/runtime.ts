@@ -12,6 +12,7 @@ const SHUTDOWN_POLLS = 120;
 /** VirtualBox keeps a machine locked for a moment after it has stopped. */
 const UNLOCK_MS = 500;
 const SAVED = 'SavedByGNS3';
+const OFF: readonly string[] = ['poweroff', 'aborted'];
 /** Transitional states, and how long they may last. */
 const PASSING: readonly string[] = ['starting', 'stopping', 'saving', 'restoring', 'settingup'];
 const PASSING_MS = 60_000;
@@ -45,13 +46,15 @@ export class VirtualboxRuntime extends MachineRuntime {
     const { manage, uuid } = this.#machine;
     const state = await this.#state();
     const pipe = start.hasConsole && state !== 'paused' ? await this.makePipe(resources) : undefined;
-    const isOff = state === 'poweroff' || state === 'aborted';
+    const isOff = OFF.includes(state);
     if (isOff) await this.#configure(start, pipe);
-    else if (state === 'saved') await this.#takeSavedState();
+    else if (state === 'saved') await this.#mustBeOurs();
     else if (state !== 'paused') throw refusal(`${this.node.name} is ${state} in VirtualBox: stop it there first.`);
     if (state === 'paused') await this.#control('resume');
     else await manage.run('startvm', uuid, ...(start.headless ? ['--type', 'headless'] : []));
     if (isOff) return;
+    // Only now: after a failed start the state is still there.
+    if (state === 'saved') await manage.run('guestproperty', 'delete', uuid, SAVED);
     // It continues with the ports from when it was saved or paused.
     for (const adapter of start.adapters) {
       for (const words of liveAdapterWords(adapter)) await this.#control(...words);
@@ -106,12 +109,12 @@ export class VirtualboxRuntime extends MachineRuntime {
     return { expected: false, fault: state === 'aborted' || state === STUCK ? 'in VirtualBox' : undefined };
   }
 
-  async #takeSavedState(): Promise<void> {
+  /** @throws Failure `conflict` if the saved state is not Labwire's */
+  async #mustBeOurs(): Promise<void> {
     const { manage, uuid } = this.#machine;
     const saved = await manage.run('guestproperty', 'get', uuid, SAVED);
     if (!/Value: *\S/.test(saved))
       throw refusal(`${this.node.name} has a state that was saved outside Labwire: discard it first.`);
-    await manage.run('guestproperty', 'delete', uuid, SAVED);
   }
 
   async #configure({ adapters, unused }: MachineStart, pipe: string | undefined): Promise<void> {
@@ -128,9 +131,11 @@ export class VirtualboxRuntime extends MachineRuntime {
       return;
     }
     if (how === 'shutdown_signal') {
+      // It takes no signal while it is paused.
+      if ((await this.#state()) === 'paused') await this.resume();
       await this.#control('acpipowerbutton');
       for (let polls = 0; polls < SHUTDOWN_POLLS; polls += 1) {
-        if ((await this.#state()) === 'poweroff') return;
+        if (OFF.includes(await this.#state())) return;
         await sleep(SHUTDOWN_POLL_MS);
       }
     }
