@@ -13,7 +13,7 @@ const BRIEF_MS = 8_000;
 interface MessageProps {
   /** Nothing is shown for an empty text. */
   text: string;
-  /** Retries reading data that was loaded automatically; nothing more is asked for until its promise settles. */
+  /** Retries reading data that was loaded automatically; nothing more is asked for until its promise settles, or for ten seconds. */
   again?: () => unknown;
   /** Removes a message that covers other content. */
   dismiss?: () => void;
@@ -42,14 +42,17 @@ export function Message({ text, again, dismiss }: MessageProps) {
   );
 }
 
-/** A further click would drop the answer to the one before. The button keeps the focus meanwhile, which disabled ones lose. */
+/** A further click would drop the answer to the one before; a request that is not answered at all holds it up no longer than this. */
+const RETRY_MS = 10_000;
+
+/** The button keeps the focus meanwhile, which disabled ones lose. */
 function Retry({ again }: { again: () => unknown }) {
   const isAsked = useSignal(false);
   const ask = async (): Promise<void> => {
     if (isAsked.value) return;
     isAsked.value = true;
     try {
-      await again();
+      await Promise.race([again(), new Promise((resolve) => setTimeout(resolve, RETRY_MS))]);
     } finally {
       isAsked.value = false;
     }
