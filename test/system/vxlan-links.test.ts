@@ -9,8 +9,9 @@ import { nodeLinks } from '../node-network.ts';
 import { joined, noCluster } from './cluster-hosts.ts';
 import { eventually } from './daemon.ts';
 import { Lab, type LinkObject, missing, type NodeObject } from './lab.ts';
+import { reaches } from './pc-typing.ts';
 import { type Host, noNamespaces, TwoHosts } from './two-daemons-network.ts';
-import { pings, register, startPair } from './two-daemons-pair.ts';
+import { register, startPair } from './two-daemons-pair.ts';
 
 /** The default. */
 const PORT = 14_789;
@@ -325,5 +326,5 @@ test('a link between hosts of a cluster goes by VXLAN', { skip: skip || noCluste
     return ends.every(({ statistics }: { statistics: { tunnel: Tunnel } }) => statistics.tunnel.by === 'vxlan');
   });
   await controller.post(`${lab.path}/nodes/start`);
-  await eventually('the PC of the other host', () => pings(lab, pcs[0]!));
+  await reaches(lab, pcs[0]!, '10.0.0.2');
 });
