@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
+import { amidChanges } from '../amid-changes.ts';
 import { connected, copiedAgain, joined, noCluster, run } from './cluster-hosts.ts';
 import { eventually } from './daemon.ts';
 import { Lab } from './lab.ts';
@@ -43,11 +44,8 @@ test('nodes of a host that dies, or is cut off, run on another one with their fi
   const copies = join(a.state, 'checkpoints', String(lab.project.project_id));
   const copied = (pc: typeof one): string => {
     const folder = join(copies, pc.node_id);
-    return existsSync(folder)
-      ? readdirSync(folder)
-          .map((name) => readFileSync(join(folder, name), 'utf8'))
-          .join()
-      : '';
+    const texts = () => readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+    return existsSync(folder) ? amidChanges(texts).join() : '';
   };
   for (const [pc, address] of [
     [one, 'ip 10.0.0.1'],

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { amidChanges } from '../amid-changes.ts';
 import { firstEvents, noCluster } from './cluster-hosts.ts';
 import { type Ask, controls, copied, type Placed, pair, placed } from './cluster-pair.ts';
 import { type Daemon, eventually } from './daemon.ts';
@@ -243,9 +244,9 @@ test('a machine of the dead controller runs on the next one, with its disk and t
   const copy = (host: Daemon): string[] => {
     const folder = join(host.state, 'checkpoints', String(lab.project.project_id), guest.node_id);
     if (!existsSync(folder)) return [];
-    // Without files that are being written: they are renamed at any time.
-    const names = readdirSync(folder).filter((name) => !name.endsWith('.labwire-tmp'));
-    return names.map((name) => `${name} ${readFileSync(join(folder, name), 'latin1')}`);
+    return amidChanges(() =>
+      readdirSync(folder).map((name) => `${name} ${readFileSync(join(folder, name), 'latin1')}`),
+    );
   };
   const hasPart = (files: readonly string[]): boolean => files.some((text) => text.includes('"16":'));
   await eventually('the copy of the written part', () => copy(a), hasPart);
