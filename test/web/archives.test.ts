@@ -171,7 +171,7 @@ test('a lab is copied, exported and imported with progress; a running node, a da
 
   // The archive again, over a slow way.
   const importer = page.locator('input[type=file]');
-  way.rate = (SIZE_MIB * MIBIBYTE) / 4;
+  way.rate = (SIZE_MIB * MIBIBYTE) / 30;
   await importer.setInputFiles(archive);
   const tasks = page.getByRole('button', { name: /^\d? ?tasks?/i });
   await tasks.click();

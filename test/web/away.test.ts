@@ -10,6 +10,8 @@ import { Way } from './way.ts';
 
 const NODES = 10;
 const CHANGES = 200;
+/** Labs that close when they are left stay open while the way is cut, however slow the machine is. */
+const SLOWLY_CLOSED = { environment: { LABWIRE_SERVER_AUTO_CLOSE_GRACE: '600' } };
 
 interface Kept {
   kept: Map<string, Element>;
@@ -43,7 +45,7 @@ async function compared(page: Page, daemon: Daemon, path: string): Promise<strin
 test('through a cut with 200 changes and a kill -9 nothing is missed, made twice, or closed', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { daemon } = await serve(t);
+  const { daemon } = await serve(t, SLOWLY_CLOSED);
   const way = new Way(() => daemon.port);
   const origin = `http://127.0.0.1:${await way.open(t)}`;
   const { project_id: id } = await daemon.post('/v2/projects', { name: 'Through it all', auto_close: true });
@@ -115,7 +117,7 @@ test('through a cut with 200 changes and a kill -9 nothing is missed, made twice
 });
 
 test('a lab that closes when it is left says so, and can be kept', { skip: WITHOUT_BROWSER }, async (t) => {
-  const { daemon, address } = await serve(t);
+  const { daemon, address } = await serve(t, SLOWLY_CLOSED);
   const { project_id: id } = await daemon.post('/v2/projects', { name: 'Closes', auto_close: true });
   await daemon.post(`/v2/projects/${id}/nodes`, { name: 'PC1', node_type: 'vpcs', compute_id: 'local' });
   const browser = await startBrowser(t);

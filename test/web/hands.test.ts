@@ -52,7 +52,6 @@ async function open(t: TestContext, server: LabServer, path = '/', credentials?:
     credentials === null ? { credentials } : {},
   );
   await page.locator('.live[data-connection="live"]').waitFor();
-  page.setDefaultTimeout(20_000);
   return page;
 }
 

@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../controller/lab-server.ts';
-import { chooseFromMore, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { chooseFromMore, PATIENCE_MS, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { type Outcome, Refusing, sentenceOf } from './refusing.ts';
 import { serveInside } from './served.ts';
 
+/** A click whose button goes away meanwhile is tried once more. */
+const CLICK_MS = 10_000;
 const WEB = join(import.meta.dirname, '../../src/web');
 
 /** What the page reads, by file: `model/lab/labs.ts /projects`. */
@@ -86,7 +88,8 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
   await server.expect(201, 'POST', `${path}/nodes/${pc.node_id}/files/notes.log`, 'a line');
   const address = `http://127.0.0.1:${server.port}`;
   const browser = await startBrowser(t);
-  const { page } = await visit(browser, `${address}/help`);
+  // Downloads carry no header of the test's.
+  const { page } = await visit(browser, `${address}/help`, { isAsked: true });
   const refusing = await Refusing.of(page);
   // The pictures of all symbols would take longer than the rest.
   await page.route(/\/symbols\/[^/]+\/raw$/, (route) => route.fulfill({ contentType: 'image/svg+xml', body: svg }));
@@ -110,24 +113,34 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
 
   const proved = new Set<string>();
   let turn = 0;
+  const tryAgain = async (): Promise<void> => {
+    const first = button('Try again').first();
+    if (await first.isVisible()) await first.click({ timeout: CLICK_MS });
+  };
   /** Tries again, unless the page has done so by itself: its button is gone meanwhile. */
   const asked = (what: string): Promise<void> =>
-    until(async () => {
-      const click = () => button('Try again').first().click({ timeout: 500 });
-      if (refusing.count === 0) await click().catch(() => {});
-      return refusing.count > 0;
-    }, what);
+    until(
+      async () => {
+        if (refusing.count === 0) await tryAgain().catch(() => {});
+        return refusing.count > 0;
+      },
+      what,
+      PATIENCE_MS,
+    );
   /** Until nothing is left to be tried again; the page may do so by itself, and its button goes then. */
   const triedAgain = (): Promise<void> =>
-    until(async () => {
-      const buttons = button('Try again');
-      if ((await buttons.count()) > 0)
-        await buttons
-          .first()
-          .click({ timeout: 1_000 })
+    until(
+      async () => {
+        const gone = { state: 'detached', timeout: CLICK_MS } as const;
+        // Another click would make the answer to this one an old one.
+        await tryAgain()
+          .then(() => button('Try again').first().waitFor(gone))
           .catch(() => {});
-      return (await buttons.count()) === 0;
-    }, 'an answer to what is tried again');
+        return (await button('Try again').count()) === 0;
+      },
+      'an answer to what is tried again',
+      PATIENCE_MS,
+    );
   async function prove(load: Load): Promise<void> {
     turn += 1;
     const again = load.again ?? (() => button('Try again').first().click());
@@ -138,12 +151,16 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
       await (index === 0 ? load.show() : load.isByItself ? asked(what) : again());
       if (outcome === 'never') await refusing.stopWaiting(what);
       const told = page.getByText(sentenceOf(outcome)).first();
-      await until(async () => {
-        if (await told.isVisible()) return true;
-        // What arrives meanwhile, such as a connection that is made again, is a reason to ask once more, without an answer either.
-        if (outcome === 'never') await refusing.giveUp().catch(() => {});
-        return false;
-      }, what);
+      await until(
+        async () => {
+          if (await told.isVisible()) return true;
+          // What arrives meanwhile, such as a connection that is made again, is a reason to ask once more, without an answer either.
+          if (outcome === 'never') await refusing.giveUp().catch(() => {});
+          return false;
+        },
+        what,
+        PATIENCE_MS,
+      );
     }
     refusing.end();
     await (load.again ?? triedAgain)();
@@ -151,6 +168,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     await until(
       async () => (await page.getByText(/^sentence \d/).count()) === 0,
       `${load.loads[0]}: nothing is said any more`,
+      PATIENCE_MS,
     );
     for (const each of load.loads) proved.add(each);
   }
@@ -342,16 +360,17 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     show: () => show(`/labs/${project.project_id}/links/${link.link_id}/capture`),
     done: () => page.getByText('0 frames').waitFor(),
   });
+  let downloaded: Promise<unknown>;
   await prove({
     loads: ['capture/download.tsx {project}/captures'],
     request: /\/captures$/,
     show: () => button('Download').click(),
-    again: () => button('Download').click(),
-    done: () =>
-      page.waitForEvent('download').then(
-        () => {},
-        () => {},
-      ),
+    again: () => {
+      downloaded = page.waitForEvent('download');
+      downloaded.catch(() => {}); // awaited by the last time alone
+      return button('Download').click();
+    },
+    done: () => downloaded,
   });
 
   // The other screens.

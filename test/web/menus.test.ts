@@ -74,6 +74,12 @@ test('a lab is locked and a node isolated by the menus, by keyboard, and undone'
   // A node is isolated, and its links are back by one step.
   const suspended = async (): Promise<number> =>
     (await server.expect(200, 'GET', `${path}/links`)).filter(({ suspend }: { suspend: boolean }) => suspend).length;
+  /** Waits until the page, too, shows B as isolated. */
+  const isIsolated = async (): Promise<void> => {
+    await map.press('Shift+F10');
+    await page.getByRole('menuitemcheckbox', { name: 'Isolate', checked: true }).waitFor();
+    await page.keyboard.press('Escape');
+  };
   const isolate = async (): Promise<void> => {
     await pick(/^B /);
     await map.press('Shift+F10');
@@ -81,13 +87,13 @@ test('a lab is locked and a node isolated by the menus, by keyboard, and undone'
   };
   await isolate();
   await until(async () => (await suspended()) === 2, 'the links of B suspended');
-  await map.press('Shift+F10');
-  await page.getByRole('menuitemcheckbox', { name: 'Isolate', checked: true }).waitFor();
-  await page.keyboard.press('Escape');
+  await isIsolated();
   await undo.click();
   await until(async () => (await suspended()) === 0, 'no link suspended');
   await page.getByRole('button', { name: 'Redo' }).click();
   await until(async () => (await suspended()) === 2, 'the links of B suspended again');
+  await pick(/^B /);
+  await isIsolated();
   await isolate();
   await until(async () => (await suspended()) === 0, 'the end of the isolation');
 

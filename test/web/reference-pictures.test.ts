@@ -113,7 +113,6 @@ test('the screens look as they are kept', { skip: WITHOUT_BROWSER || WITHOUT_FON
   const isUpdate = process.env['LABWIRE_UPDATE_PICTURES'] === '1';
   const pictures = await ReferencePictures.start(browser, { kept: KEPT, left: LEFT, isUpdate });
   const { page, complaints } = await visit(browser, address, { place: { locale: 'en-US', timezoneId: 'UTC' } });
-  page.setDefaultTimeout(20_000);
   await page.route('**/node_types/hindrances', (route) => route.fulfill({ json: UNAVAILABLE }));
   // Words such as "just now" stay so.
   await page.clock.setFixedTime(new Date());

@@ -76,9 +76,9 @@ export class Refusing {
   }
 
   /** Stops waiting for an answer, if the page offers that. */
-  async giveUp(timeout = 500): Promise<void> {
+  async giveUp(timeout?: number): Promise<void> {
     // In a window upon the page, if there is one: it comes last.
     const button = this.#page.getByRole('button', { name: 'Stop waiting', exact: true }).last();
-    await button.click({ timeout });
+    if (timeout !== undefined || (await button.isVisible())) await button.click({ timeout: timeout ?? 10_000 });
   }
 }

@@ -66,7 +66,7 @@ const BOB = { user: 'bob', password: 'password of bob' };
 test('every verb of the page that is refused or not answered says so, keeps what was typed, and works again', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await serveInside(t, { 'VPCS.engine': 'built-in' });
+  const server = await serveInside(t, { 'VPCS.engine': 'built-in', auto_close_grace: '600' });
   const project = await server.project('Lab', { auto_close: false });
   const path = `/v2/projects/${project.project_id}`;
   const [a, b, c] = [
@@ -730,7 +730,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
       until(
         async () =>
           !(await server.expect(200, 'GET', '/v2/projects')).some(({ name }: { name: string }) =>
-            /emonstration/.test(name),
+            /^Two PCs on a hub/.test(name),
           ),
         'no half of a lab',
       ),
