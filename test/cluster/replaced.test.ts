@@ -93,7 +93,8 @@ test('the first host learns at once that no other host has replaced it, though i
   await own.flush();
   const begin = performance.now();
   assert.equal(await replacedBy(own, a.files, 'a'), undefined);
-  assert.ok(performance.now() - begin < 1_000);
+  // Whoever waits for the answers of others waits for 5 s.
+  assert.ok(performance.now() - begin < 3_000);
 });
 
 test('the first host begins again although its former connection is still open, as after a cut of its machine', {

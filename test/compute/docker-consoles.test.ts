@@ -1,11 +1,12 @@
 // Consoles of containers other than terminals, with a real Docker Engine: web servers in them, and X servers beside them.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { DISPLAY_LABEL } from '../../src/compute/emulators/docker/container.ts';
 import { eventually } from '../eventually.ts';
-import { container, containers, noEngine, noX } from './docker-support.ts';
+import { container, containers, engine, noEngine, noX } from './docker-support.ts';
 
 const SERVER = `/bin/busybox sh -c 'mkdir -p /www && echo hello >/www/index.html && /bin/busybox httpd -p 8080 -h /www; exec /bin/busybox nc -ll -p 9090 -e /bin/busybox cat'`;
 const skip = noEngine;
@@ -67,11 +68,7 @@ test('a web server of a container answers on the console, and what it upgrades i
   await assert.rejects(fetch(silent));
 });
 
-/** Sockets of the X servers of this host. */
-const displays = (): string[] => (existsSync('/tmp/.X11-unix') ? readdirSync('/tmp/.X11-unix').toSorted() : []);
-
 test('a VNC console shows an X server of its own size, whose socket the container has', { skip: noX }, async (t) => {
-  const before = displays();
   const { lab, project } = await containers(t);
   const node = await container(lab, project, {
     ...{ console_type: 'vnc', console_resolution: '640x480' },
@@ -92,6 +89,9 @@ test('a VNC console shows an X server of its own size, whose socket the containe
   assert.deepEqual([size.readUInt16BE(18), size.readUInt16BE(20)], [640, 480]);
   assert.equal((await lab.expect(200, 'GET', node)).status, 'started', 'the container has found the socket');
   assert.notEqual(aux, null);
+  const { container_id: id } = await lab.expect(200, 'GET', node);
+  const display = engine().docker('inspect', '-f', `{{index .Config.Labels "${DISPLAY_LABEL}"}}`, id).trim();
+  assert.ok(existsSync(`/tmp/.X11-unix/X${display}`));
   await lab.expect(204, 'DELETE', node);
-  await eventually('the end of the X server', () => displays().join() === before.join());
+  await eventually('the end of the X server', () => !existsSync(`/tmp/.X11-unix/X${display}`));
 });

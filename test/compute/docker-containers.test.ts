@@ -4,6 +4,7 @@ import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { kernelLinksUnavailable } from '../../src/host/network/kernel-link-support.ts';
+import { eventually } from '../eventually.ts';
 import { copyGuest, guestSettings, noGuest } from '../guest/guest.ts';
 import { BUSYBOX, VOLUMES } from './docker-engine.ts';
 import { cable, container, containers, engine, noEngine as skip, status, Typist, typist } from './docker-support.ts';
@@ -98,8 +99,8 @@ test('a container has the settings of its node: environment, hosts, command, int
   assert.match(macs, new RegExp(`${mac}\\s+${mac.slice(0, -2)}${next}\\s+02:00:00:aa:bb:cc`));
   // Terminals follow the window of the client who changed it last.
   console.socket.write(Buffer.from([255, 251, 31, 255, 250, 31, 0, 132, 0, 43, 255, 240]));
-  await console.run('sleep 0.3');
-  assert.match(await console.run('stty size'), /43 132/);
+  const size = () => console.run('stty size');
+  await eventually('the size of the window', size, (said) => /43 132/.test(said));
   const { aux } = await lab.expect(200, 'GET', node);
   const shell = new Typist(t, aux);
   assert.match(await shell.run('hostname; tty'), /C-1-u\s+\/dev\/pts\/\d/);

@@ -76,7 +76,7 @@ const KINDS: Kind[] = [
     // An image that cannot be read does not tell its memory.
     body: {
       path: 'i86bi.bin',
-      application_id: 411,
+      application_id: 480,
       startup_config_content: 'hostname N1\n',
       use_default_iou_values: false,
       ram: 256,
@@ -174,11 +174,12 @@ async function look({ lab, project, instance }: Here, kind: string): Promise<Rec
 
 /** The same, once nothing moves any more. */
 async function settled(here: Here, kind: string): Promise<Record<string, Body>> {
-  for (let before = await look(here, kind); ; ) {
-    await sleep(50);
+  let last = '';
+  for (let same = 0; ; await sleep(200)) {
     const now = await look(here, kind);
-    if (JSON.stringify(now) === JSON.stringify(before)) return now;
-    before = now;
+    same = JSON.stringify(now) === last ? same + 1 : 0;
+    if (same === 2) return now;
+    last = JSON.stringify(now);
   }
 }
 
@@ -186,7 +187,7 @@ async function settled(here: Here, kind: string): Promise<Record<string, Body>> 
 async function seen(here: Here, kind: string, wanted: readonly object[], without: readonly string[]): Promise<string> {
   const text = (one: Record<string, Body>): string =>
     JSON.stringify({ ...one, ...Object.fromEntries(without.map((name) => [name, ''])) });
-  for (const end = performance.now() + 3_000; ; await sleep(50)) {
+  for (const end = performance.now() + 20_000; ; await sleep(50)) {
     const now = await look(here, kind);
     if (wanted.some((one) => text(one) === text(now))) return '';
     if (performance.now() > end) return `${text(now)}\n  instead of ${wanted.map(text).join('\n  or ')}`;

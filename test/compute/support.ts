@@ -129,7 +129,7 @@ export class Lab {
   }
 
   /** Waits for a message. */
-  async told(action: string, fits: (event: Body) => boolean = () => true, milliseconds = 10_000): Promise<Body> {
+  async told(action: string, fits: (event: Body) => boolean = () => true, milliseconds?: number): Promise<Body> {
     const found = await eventually(
       () => `${action}; told: ${JSON.stringify(this.messages.map(({ line }) => line))}`,
       () => this.messages.find((message) => message.action === action && fits(message.event)),

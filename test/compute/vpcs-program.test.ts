@@ -61,10 +61,10 @@ test('a missing vpcs is a conflict that names the configuration key and the fix'
 
 test('a vpcs that hangs is a conflict within the time limit, and nothing of it is left', async (t) => {
   const { path } = await program(t, 'sleep 1000 & echo $! $$ > "$0.pids"; wait');
-  const programs = new VpcsPrograms(childEnvironment(), 1_000);
+  const programs = new VpcsPrograms(childEnvironment(), 5_000);
   await assert.rejects(
     programs.find(path),
-    vpcsFailure(/did not answer within 1 s; set vpcs_path in section \[VPCS\]/),
+    vpcsFailure(/did not answer within 5 s; set vpcs_path in section \[VPCS\]/),
   );
   for (const pid of (await readFile(`${path}.pids`, 'utf8')).trim().split(' ')) {
     await eventually(`the end of ${pid}`, () => !isRunning(Number(pid)));

@@ -503,7 +503,7 @@ test('a restarted compute gets its nodes again; one that was only cut off is ask
     await until(async () => !(await server.expect(200, 'GET', '/v2/computes/it')).connected, 'the loss');
     it.heard.length = 0;
     await it.listen();
-    await until(async () => (await server.expect(200, 'GET', '/v2/computes/it')).connected, 'the connection', 10_000);
+    await until(async () => (await server.expect(200, 'GET', '/v2/computes/it')).connected, 'the connection');
     // Waits until the compute was taken up.
     await server.expect(200, 'GET', '/v2/computes/it/ports');
   };

@@ -138,9 +138,10 @@ test('thousands of nodes take no longer than a part of the lease, whether or not
       const memory = (64_000 * hosts * part) / count;
       const nodes = ids.map((id) => node(id, { memory }));
       const all = Array.from({ length: hosts }, (_, index) => host(`h${index}`, { memory: 64_000, load: 100 }));
-      const since = performance.now();
+      // Of the processor: other programs may have it meanwhile.
+      const since = process.cpuUsage();
       const { unplaceable } = place({ hosts: all, nodes, links, sendable: new Set() });
-      const milliseconds = Math.round(performance.now() - since);
+      const milliseconds = Math.round(process.cpuUsage(since).user / 1_000);
       assert.equal(unplaceable.length > 0, part > 1);
       assert.ok(milliseconds < 3_000, `${name} on ${hosts} hosts: ${milliseconds} ms`);
     }

@@ -101,7 +101,7 @@ test('a limited rate takes its time, drops what its queue has no room for, and c
 });
 
 test('frames overtake those that a delay holds, and are counted as out of order', async (t) => {
-  const delay = { ms: 500 };
+  const delay = { ms: 2000 };
   const { peer, port, out } = await rig(t, { outgoing: { delay, reorder: { percent: 100, gap: 5 } } });
   await out(...numbers(5));
   assert.deepEqual(await peer.takeText(5), ['4', '0', '1', '2', '3']);

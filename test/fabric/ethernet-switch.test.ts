@@ -92,7 +92,7 @@ test("groups are flooded, a group is no host's address, and a frame for its own 
 });
 
 test('an address that moves is followed, and one that is not heard again is forgotten', async (t) => {
-  const { device, at } = await switchWith(t, [access(1), access(1), access(1)], 150);
+  const { device, at } = await switchWith(t, [access(1), access(1), access(1)], 2_000);
   const [a, b, c] = at as [At, At, At];
   await heard(a, [], at, lastFrom(1));
   await heard(b, [], at, lastFrom(1));

@@ -13,7 +13,7 @@ test('a process with a fabric ends at once when it is asked to exit', async () =
     import { Fabric } from ${JSON.stringify(join(import.meta.dirname, '../../src/fabric/fabric.ts'))};
     await new Fabric().start();
     process.exit(7);`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit', timeout: 20_000 });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit', timeout: 120_000 });
   assert.deepEqual(await once(child, 'exit'), [7, null]);
 });
 
@@ -37,7 +37,7 @@ test('stopping gives back every descriptor and lets the process end', async () =
     }
     console.log(count() - before);`;
   const ports = JSON.stringify([await freePort(), await freePort()]);
-  const options = { timeout: 20_000 };
+  const options = { timeout: 120_000 };
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '-e', program, ports],

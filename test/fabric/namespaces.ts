@@ -9,8 +9,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { findLink } from '../../src/host/network/kernel-interfaces.ts';
+import { findLink, getLink } from '../../src/host/network/kernel-interfaces.ts';
 import type { Cleanup } from '../cleanup.ts';
+import { eventually } from '../eventually.ts';
 
 const run = promisify(execFile);
 
@@ -84,7 +85,7 @@ export class Namespace {
 
   /** Runs a program within and gives what it prints. */
   async run(...command: string[]): Promise<string> {
-    return (await run('ip', ['netns', 'exec', this.name, ...command], { timeout: 60_000 })).stdout;
+    return (await run('ip', ['netns', 'exec', this.name, ...command], { timeout: 600_000 })).stdout;
   }
 
   async ip(...args: string[]): Promise<string> {
@@ -121,6 +122,8 @@ export async function cablePair(t: Cleanup): Promise<[string, string]> {
     if (existsSync('/proc/sys/net/ipv6')) await writeFile(`/proc/sys/net/ipv6/conf/${name}/disable_ipv6`, '1');
     await ip('link', 'set', name, 'up');
   }
+  // The kernel drops frames for a moment after the other end has come up.
+  await eventually('the cable', () => pair.every((name) => getLink(name).running));
   return pair;
 }
 

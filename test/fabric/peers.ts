@@ -48,13 +48,17 @@ export async function quiet(port: FabricPort): Promise<void> {
   });
 }
 
-/** A UDP port that nobody uses. */
+const given = new Set<number>();
+
+/** A UDP port that nobody uses, and that was not given before. */
 export async function freePort(): Promise<number> {
   const socket = createSocket('udp4');
   socket.bind(0);
   await once(socket, 'listening');
   const { port } = socket.address();
   await new Promise<void>((resolve) => socket.close(() => resolve()));
+  if (given.has(port)) return freePort();
+  given.add(port);
   return port;
 }
 
@@ -76,7 +80,7 @@ export class Peer {
 
   static async open(t: TestContext, { host = '127.0.0.1', port = 0 } = {}): Promise<Peer> {
     const socket = createSocket({ type: host.includes(':') ? 'udp6' : 'udp4', recvBufferSize: 1 << 20 });
-    socket.bind(port, host);
+    socket.bind(port || (await freePort()), host);
     await once(socket, 'listening');
     const peer = new Peer(socket, host);
     t.after(() => peer.release());

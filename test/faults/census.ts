@@ -3,6 +3,7 @@
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { globalAgent } from 'node:http';
+import { amidChanges } from '../amid-changes.ts';
 import type { TestEngine } from '../compute/docker-engine.ts';
 import { keeperOf } from '../node-network.ts';
 import type { Daemon } from '../system/daemon.ts';
@@ -37,7 +38,7 @@ function kindOf(target: string): string {
 }
 
 function filesBelow(directory: string): number {
-  const entries = readdirSync(directory, { withFileTypes: true, recursive: true });
+  const entries = amidChanges(() => readdirSync(directory, { withFileTypes: true, recursive: true }));
   return entries.filter((entry) => !OWN_FILES.test(entry.name)).length;
 }
 

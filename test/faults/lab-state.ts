@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isBelow } from '../../src/host/files/relative-path.ts';
+import { amidChanges } from '../amid-changes.ts';
 import type { Answer, Daemon } from '../system/daemon.ts';
 
 /** What a lab is asked through: a daemon, or one that is made worse on purpose (canaries.ts). */
@@ -116,7 +117,7 @@ export function strayFiles(projects: string, mainProject: string, state: LabStat
     if (id !== mainProject && !name.startsWith(BESIDE)) others.push(id);
   }
   for (const name of state.file.keys()) expected.add(`${mainProject}/${name}`);
-  const found = readdirSync(projects, { recursive: true })
+  const found = amidChanges(() => readdirSync(projects, { recursive: true }))
     .map(String)
     .filter((path) => !others.some((id) => isBelow(id, path) && !expected.has(path)));
   const isSnapshot = (path: string): boolean => isBelow(join(mainProject, 'snapshots'), path);

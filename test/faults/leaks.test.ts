@@ -237,9 +237,14 @@ async function attack(
   const subject = await makeLab(daemon, programs, pcs);
   // What is made once and kept, such as threads, is made now.
   for (const activity of activities) await repeat(subject, activity, activity.together ? 2 * AT_ONCE : 2, 1);
-  // Connections with an Engine are kept for 5 s.
-  await sleep(engine ? 6_000 : 500);
-  const before = await censusOf(daemon, engine);
+  let before: Census = {};
+  await eventually('a state that stays', async () => {
+    const last = before;
+    // Connections with an Engine are kept for 5 s, and a lab's file is written a second after its last change.
+    await sleep(engine ? 6_000 : 2_000);
+    before = await censusOf(daemon, engine);
+    return changes(last, before).length === 0;
+  });
   const figures: Figure[] = [];
   const nodes = programs.startsWith('machines') ? programs : `${programs} PCs`;
   for (const activity of activities) {

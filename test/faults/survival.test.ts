@@ -76,7 +76,7 @@ rig(
     }
 
     const console = await Client.open(t, pcs[0]!.console);
-    await console.sees(/ping 10\.0\.0\.3 -c 1[\s\S]*icmp_seq=1/);
+    await console.sees(/ping 10\.0\.0\.3 -c 1[\s\S]*icmp_seq=1 ttl=/);
     assert.match(await ping(pcs[0]!, '10.0.0.2'), /not reachable/, 'a link that was suspended is');
     await daemon.put(`${lab.path}/links/${links[1]!.link_id}`, { suspend: false });
     await pingIsAnswered(lab, pcs[0]!, '10.0.0.2');

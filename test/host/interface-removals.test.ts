@@ -8,6 +8,7 @@ import { findLink, getLink, links, removeLink } from '../../src/host/network/ker
 import { NodeNetwork } from '../../src/host/network/node-network.ts';
 import { inNetworkOf, inNetworkOfAny, makeProgramTap, networkNamespace } from '../../src/host/system-calls.ts';
 import { cannotMakeInterfaces, ip, removeAfter, uniqueName } from '../fabric/namespaces.ts';
+import { judge, OtherLoad } from '../other-load.ts';
 
 const COUNT = 24;
 
@@ -42,6 +43,7 @@ test('relays are removed together, in the time of a few', { skip: cannotMakeInte
   await ip('link', 'add', other, 'type', 'bridge');
   const all = Array.from({ length: 2 * COUNT }, () => makeRelay());
   const [single, joint] = [all.slice(COUNT), all.slice(0, COUNT)];
+  const load = new OtherLoad();
   const alone = await millisecondsOf(async () => {
     for (const relay of single) await removeElsewhere(relay);
   });
@@ -52,7 +54,7 @@ test('relays are removed together, in the time of a few', { skip: cannotMakeInte
     assert.throws(() => fstatSync(descriptor), { code: 'EBADF' });
   }
   assert.ok(findLink(other));
-  assert.ok(together < alone / 3);
+  await judge(t, { what: `${COUNT} relays together`, value: together, limit: alone / 3, unit: 'ms', load });
 });
 
 test('relays of several network namespaces are removed, also if one is gone', {

@@ -16,6 +16,7 @@ export type SuiteName = keyof typeof SUITES;
 
 /** Judge times, such as the few seconds in which a server must end, or flood the machine: one at a time, when nothing else runs. */
 const TIMED = [
+  'test/cluster/whole-hosts.test.ts',
   'test/fabric/recovery.test.ts',
   'test/faults/@(abuse|consoles|crowd|listeners|survival).test.ts',
   'test/system/@(bfd|cluster-any-host|joint-survival|kill|pulled-cable|signals|stop|vpcs-program).test.ts',
@@ -24,7 +25,7 @@ const TIMED = [
 
 /** Take about a minute or more: they begin in the first half, so that none is left over when all others have ended. */
 const MINUTES = [
-  'test/cluster/@(existing|replaced|whole-hosts).test.ts',
+  'test/cluster/@(existing|replaced).test.ts',
   'test/compute/qemu-disk-checkpoint.test.ts',
   'test/controller/archives.test.ts',
   'test/@(compute|controller)/failing-awaits.test.ts',

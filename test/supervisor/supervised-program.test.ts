@@ -101,7 +101,8 @@ test('a program has the TAPs that it is to have as its descriptors, and they go 
     names.map((information) => /^iff:\t(.*)$/m.exec(information)?.[1]),
     taps,
   );
-  assert.equal(readdirSync(`/proc/${program.pid}/fd`).length, 3 + taps.length);
+  // Its libraries are opened one after the other.
+  await eventually('its own', () => readdirSync(`/proc/${program.pid}/fd`).length === 3 + taps.length);
   assert.throws(() => started('exit', { taps: [taps[0]] }), { code: 'EBUSY' });
   program.signal('SIGKILL');
   await end();

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connected, joined, noCluster, run } from './cluster-hosts.ts';
 import { eventually } from './daemon.ts';
 import { Lab, type NodeObject } from './lab.ts';
-import { type } from './pc-typing.ts';
+import { reaches } from './pc-typing.ts';
 import { TwoHosts } from './two-daemons-network.ts';
 
 /** Its lease ends after 5 s, and its nodes are moved 2 s later. */
@@ -55,12 +55,7 @@ test('a host that comes back while others begin to run its nodes leaves each nod
     );
     const moved = (await placed()).filter((node) => node.compute_id !== compute_id);
     t.diagnostic(`cut off for ${milliseconds} ms: ${moved.length} of ${pcs.length} nodes moved`);
-    for (const number of pcs.keys())
-      await eventually(
-        `frames of PC${number + 1} after ${milliseconds} ms`,
-        () => type(lab, here, `ping 10.0.0.${number + 1} -c 1 -w 500`),
-        (said) => /icmp_seq=\d ttl=/.test(said),
-      );
+    for (const number of pcs.keys()) await reaches(lab, here, `10.0.0.${number + 1}`, '-c 1 -w 500');
     for (const { name } of moved) {
       const { node_id } = pcs.find((pc) => pc.name === name) as NodeObject;
       await a.post(`${lab.path}/nodes/${node_id}/stop`);

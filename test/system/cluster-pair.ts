@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { amidChanges } from '../amid-changes.ts';
 import type { Nats } from '../cluster/nats.ts';
 import { begun, run } from './cluster-hosts.ts';
 import { type Daemon, eventually } from './daemon.ts';
@@ -76,16 +77,13 @@ export async function controls(host: Daemon, times: number): Promise<void> {
 /** Waits until a host that may be the next controller has what the nodes of a lab have saved. */
 export async function copied({ state }: Daemon, projectId: string, saved: readonly string[]): Promise<void> {
   const copies = join(state, 'checkpoints', projectId);
-  const text = (): string =>
-    existsSync(copies)
-      ? readdirSync(copies, { recursive: true, withFileTypes: true })
-          .filter((entry) => entry.isFile())
-          .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'))
-          .join()
-      : '';
+  const texts = (): string[] =>
+    readdirSync(copies, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'));
   await eventually(
     'copies of what the nodes have saved',
-    text,
+    () => (existsSync(copies) ? amidChanges(texts).join() : ''),
     (all) => saved.every((one) => all.includes(one)),
     60_000,
   );

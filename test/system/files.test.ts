@@ -24,7 +24,9 @@ test('a file that any program writes into a project directory is seen at the str
       assert.deepEqual(event, { project_id, path: file, size: stat?.size ?? null, mtime });
     }
   };
-  writeFileSync(join(path, 'notes.txt'), 'one');
+  // Appears whole: an event of an empty file would not fit what is there.
+  writeFileSync(join(daemon.directory, 'notes.txt'), 'one');
+  renameSync(join(daemon.directory, 'notes.txt'), join(path, 'notes.txt'));
   await sees('file.created', 'notes.txt');
   appendFileSync(join(path, 'notes.txt'), 'two');
   await sees('file.updated', 'notes.txt');

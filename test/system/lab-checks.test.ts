@@ -247,7 +247,7 @@ test('nodes start in the order of the file, each when those before it are ready'
   ]);
   await labwired.fails(
     1,
-    /Not all nodes are ready\. "PC2": it is not ready after \d s: 0 of 3 answered.*; "PC3": it is not started, because "PC2" is not ready/,
+    /Not all nodes are ready\. "PC2": it is not ready after \d+ s: 0 of 3 answered.*; "PC3": it is not started, because "PC2" is not ready/,
     ...['lab', 'start', 'lab.yaml', '--quiet'],
   );
   assert.deepEqual(await started(), ['PC1', 'PC2']);

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { type Daemon, eventually, startDaemon } from './daemon.ts';
 import { FROM_SOURCE } from './executable.ts';
 import { Lab, missing, type NodeObject } from './lab.ts';
-import { type } from './pc-typing.ts';
+import { reaches } from './pc-typing.ts';
 import { processesIn } from './processes.ts';
 
 const skip = missing('vpcs');
@@ -60,15 +60,6 @@ async function lost({ find }: Three, name: string): Promise<Hosted> {
 }
 
 const programs = ({ state }: Daemon): number => processesIn(join(state, 'projects')).length;
-
-/** Waits until an address answers: a link between two hosts may still be looking for its way, and the hosts may be busy. */
-async function reaches(lab: Lab, from: NodeObject, address: string): Promise<void> {
-  await eventually(
-    `frames from ${from.name} to ${address}`,
-    () => type(lab, from, `ping ${address} -c 2 -w 500`),
-    (said) => new RegExp(`${address.replaceAll('.', '\\.')} icmp_seq=\\d+ ttl=`).test(said),
-  );
-}
 
 test('a lab goes on without a host that died, its nodes move away, and are removed there when it is back', {
   skip,

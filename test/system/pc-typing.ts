@@ -28,3 +28,16 @@ export async function type({ daemon, path }: Lab, node: NodeObject, line: string
     socket.terminate();
   }
 }
+
+/** Whether an echo came back; one that was lost reads `icmp_seq=1 timeout`. */
+export const isAnswered = (said: string, address: string): boolean =>
+  new RegExp(`(^|\\s)${address} icmp_seq=\\d+ ttl=`).test(said);
+
+/** Pings until an echo comes back: PCs may still be starting, a link may look for its way, and the machine may be busy. */
+export async function reaches(lab: Lab, from: NodeObject, address: string, words = '-c 2 -w 500'): Promise<void> {
+  await eventually(
+    `frames from ${from.name} to ${address}`,
+    () => type(lab, from, `ping ${address} ${words}`),
+    (said) => isAnswered(said, address),
+  );
+}

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { judge, OtherLoad } from '../other-load.ts';
 import { DAEMON_HOMES, eventually } from './daemon.ts';
 import { Lab } from './lab.ts';
-import { labAcross, pings, register, skip, startPair } from './two-daemons-pair.ts';
+import { reaches } from './pc-typing.ts';
+import { labAcross, register, skip, startPair } from './two-daemons-pair.ts';
 
 test('a cable that is pulled ends calls within half a minute, and the lab runs on when it is back', {
   skip,
@@ -13,7 +14,7 @@ test('a cable that is pulled ends calls within half a minute, and the lab runs o
   await register(pair);
   const { controller, hosts } = pair;
   const { lab, here, there } = await labAcross(controller);
-  assert.ok(await pings(lab, here));
+  await reaches(lab, here, '10.0.0.2');
   hosts.plug(false);
   const [load, start] = [new OtherLoad(DAEMON_HOMES), performance.now()];
   const call = controller.ask('POST', `${lab.path}/nodes/${there.node_id}/reload`);
@@ -36,5 +37,5 @@ test('a cable that is pulled ends calls within half a minute, and the lab runs o
     20_000,
   );
   assert.equal((await lab.node(there)).status, 'started');
-  await eventually('the ping', () => pings(lab, here));
+  await reaches(lab, here, '10.0.0.2');
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { PcConsole } from '../pc-console.ts';
 import { eventually } from './daemon.ts';
 import type { Lab, NodeObject } from './lab.ts';
+import { isAnswered } from './pc-typing.ts';
 import { processesIn } from './processes.ts';
 
 /** The program of a PC that runs. */
@@ -20,13 +21,16 @@ export async function ping(from: NodeObject, address: string): Promise<string> {
   return (await console.command(`ping ${address} -c 1`)).join('\n');
 }
 
-/** Fails, with what each link has carried and what the daemon wrote, unless the ping is answered. */
+/** Pings as `reaches` does, by the console's own port; fails with what each link has carried and what the daemon wrote. */
 export async function pingIsAnswered(lab: Lab, from: NodeObject, address: string): Promise<void> {
-  const said = await ping(from, address);
-  if (/icmp_seq=1/.test(said)) return;
-  const links = await lab.links();
-  const carried = await Promise.all(
-    links.map(({ link_id }) => lab.daemon.get(`${lab.path}/links/${link_id}/statistics`)),
-  );
-  assert.fail(`${said}\n${JSON.stringify(carried)}\n${lab.daemon.log}`);
+  try {
+    const answer = () => ping(from, address);
+    await eventually(`an answer of ${address}`, answer, (said) => isAnswered(said, address));
+  } catch (error) {
+    const links = await lab.links();
+    const carried = await Promise.all(
+      links.map(({ link_id }) => lab.daemon.get(`${lab.path}/links/${link_id}/statistics`)),
+    );
+    assert.fail(`${error}\n${JSON.stringify(carried)}\n${lab.daemon.log}`);
+  }
 }

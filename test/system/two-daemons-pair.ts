@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { type Daemon, ownDaemon } from './daemon.ts';
 import { executable } from './executable.ts';
 import { Lab, type LinkObject, missing, type NodeObject } from './lab.ts';
-import { type } from './pc-typing.ts';
+import { isAnswered, type } from './pc-typing.ts';
 import { noNamespaces, TwoHosts } from './two-daemons-network.ts';
 
 export const skip = missing('ip', 'vpcs') || noNamespaces();
@@ -63,8 +63,7 @@ export async function labAcross(controller: Daemon): Promise<Across> {
   return { lab, here, there, link };
 }
 
-export const REACHED = /10\.0\.0\.2 icmp_seq=2 ttl=/;
-
+/** Whether the PC on the compute answers now. */
 export async function pings(lab: Lab, from: NodeObject): Promise<boolean> {
-  return REACHED.test(await type(lab, from, 'ping 10.0.0.2 -c 2 -w 500'));
+  return isAnswered(await type(lab, from, 'ping 10.0.0.2 -c 2 -w 500'), '10.0.0.2');
 }
