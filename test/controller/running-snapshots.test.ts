@@ -101,7 +101,7 @@ test('a router that runs an IOU image comes back from a snapshot, and its copy c
   const { server, path, project } = lab;
   await server.expect(201, 'PUT', '/v2/iou_license', { iourc_content: LICENCE, license_check: false });
   await upload(server, 'i86bi.bin', await readFile(image()), 'iou');
-  const router = await node(lab, 'iou', 'R', { path: 'i86bi.bin' }, { console_type: 'none' });
+  const router = await node(lab, 'iou', 'R', { path: 'i86bi.bin', application_id: 490 }, { console_type: 'none' });
   const filesOf = ({ path }: Body, id: string): string => join(path, 'project-files/iou', id);
   await start(lab, router);
   const own = join(filesOf(project, router.node_id), 'i86bi.bin');
