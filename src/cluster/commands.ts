@@ -6,8 +6,8 @@ import { hostname } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type NatsConnection, RequestError } from '@nats-io/transport-node';
+import { hostInUrl } from '../api/host-in-url.ts';
 import { conflict, Failure, invalid, messageOf } from '../failures.ts';
-import { hostInUrl } from '../host/network/host-in-url.ts';
 import { findProgram } from '../host/processes/program-path.ts';
 import { LEFT_LABS } from '../store/state-paths.ts';
 import {

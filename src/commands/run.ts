@@ -1,11 +1,11 @@
 // Parses the command line and runs the command.
 import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { hostInUrl } from '../api/host-in-url.ts';
 import { type ProcessEnvironment, processEnvironment } from '../config/environment.ts';
 import { InvalidFlag, type LoadedConfig, loadConfig } from '../config/load.ts';
 import { invalid, systemCode } from '../failures.ts';
 import { explainInodes } from '../host/files/inodes.ts';
 import { configureLog, log, logToFile } from '../host/log.ts';
-import { hostInUrl } from '../host/network/host-in-url.ts';
 import { useAddonDirectory } from '../host/processes/addons.ts';
 import { loadScript } from '../host/processes/compiled-script.ts';
 import { withholdRights } from '../host/processes/inherited-rights.ts';

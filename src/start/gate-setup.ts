@@ -1,6 +1,7 @@
 // Sets up the checks before all routes: authentication, allowed origins, and the request log.
+
+import { hostInUrl } from '../api/host-in-url.ts';
 import type { Config } from '../config/schema.ts';
-import { hostInUrl } from '../host/network/host-in-url.ts';
 import { isLoopback } from '../host/network/loopback.ts';
 import { Authentication } from '../http/access/authentication.ts';
 import { DOCUMENTED_ORIGINS, type GateOptions, gate, isWithoutTls } from '../http/access/gate.ts';

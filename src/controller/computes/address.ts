@@ -1,7 +1,7 @@
 // The address of a compute and the credentials for it (as in release 2.2.57).
 import { isIP } from 'node:net';
+import { hostInUrl } from '../../api/host-in-url.ts';
 import { conflict } from '../../failures.ts';
-import { hostInUrl } from '../../host/network/host-in-url.ts';
 
 export interface ComputeAddress {
   protocol: 'http' | 'https';

@@ -1,11 +1,11 @@
 // A node of a project: its record, the compute's runtime state, and the object that clients see.
 
+import { hostInUrl } from '../../api/host-in-url.ts';
 import { ABSENT_MEMBERS } from '../../api/kinds/absent-settings.ts';
 import { nodeKind, portsOf, usualProperties } from '../../api/kinds/kinds.ts';
 import type { Port } from '../../api/kinds/port.ts';
 import type { CustomAdapter, Label, NodeType } from '../../api/vocabulary.ts';
 import { conflict } from '../../failures.ts';
-import { hostInUrl } from '../../host/network/host-in-url.ts';
 import { frozen } from '../../host/values/frozen.ts';
 import { Unchanged } from '../../host/values/unchanged.ts';
 import type { Compute } from '../computes/compute.ts';

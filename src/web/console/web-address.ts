@@ -1,4 +1,5 @@
 // The address of a web console: the node's own, or that of a device behind a cloud.
+import { hostInUrl } from '../../api/host-in-url.ts';
 import type { NodeObject } from '../model/server/types.ts';
 
 const EVERYWHERE = ['0.0.0.0', '::', ''];
@@ -26,5 +27,5 @@ function remoteAddress({ properties }: NodeObject): string | undefined {
 
 function addressOf(type: string, host: string, port: number, given: unknown): string {
   const path = String(given ?? '/');
-  return `${type}://${host.includes(':') ? `[${host}]` : host}:${port}${path.startsWith('/') ? path : `/${path}`}`;
+  return `${type}://${hostInUrl(host)}:${port}${path.startsWith('/') ? path : `/${path}`}`;
 }

@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import { hostInUrl } from '../../api/host-in-url.ts';
 import type { ClusterHost, ClusterObject, ComputeObject, Drained, HostLoad } from '../../api/objects.ts';
 import { AUTO_ID } from '../../api/placement.ts';
 import { hostMembers } from '../forms/document.ts';
@@ -169,7 +170,7 @@ function HostView({ host, member, since, statistics }: HostViewProps) {
       <dl>
         <dt>{words.address}</dt>
         <dd>
-          {protocol}://{address.includes(':') ? `[${address}]` : address}:{port}
+          {protocol}://{hostInUrl(address)}:{port}
         </dd>
         <dt>{words.version}</dt>
         <dd>

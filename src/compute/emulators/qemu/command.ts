@@ -1,7 +1,8 @@
 // The command line of a machine. Pure: the same machine gives the same words. Facts of release 2.2.57, except: no
 // default devices, control by QMP on a Unix socket, the serial port on another one, and the sandbox.
+
+import { hostInUrl } from '../../../api/host-in-url.ts';
 import { adapterMac } from '../../../api/mac.ts';
-import { hostInUrl } from '../../../host/network/host-in-url.ts';
 import { adapterSlots } from './adapter-slots.ts';
 import type { Disk } from './disks.ts';
 import type { KeptAdapter } from './kept.ts';

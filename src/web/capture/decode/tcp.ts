@@ -1,4 +1,5 @@
 // Transmission Control Protocol (RFC 9293).
+import { hostInUrl } from '../../../api/host-in-url.ts';
 import { bgp } from './bgp.ts';
 import { dnsOverTcp } from './dns.ts';
 import { hex, type Part } from './packet-part.ts';
@@ -40,8 +41,7 @@ export function tcp(part: Part): void {
   else if (from === DNS_PORT || to === DNS_PORT) dnsOverTcp(part.take());
 }
 
-const endOf = (address: string, port: number): string =>
-  address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+const endOf = (address: string, port: number): string => `${hostInUrl(address)}:${port}`;
 
 function flagText(bits: number): string {
   return FLAGS.filter((_, index) => bits & (1 << index)).join(', ') || 'none';
