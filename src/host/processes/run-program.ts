@@ -60,20 +60,15 @@ export function runProgram(path: string, args: readonly string[], options: RunOp
       ['output', child.stdout],
       ['errors', child.stderr],
     ] as const) {
-      // Bytes until its end: a character may come in two pieces.
-      stream.setEncoding('latin1').on('data', (text: string) => {
+      stream.setEncoding('utf8').on('data', (text: string) => {
         if (kept[name].length < mostKept) kept[name] += text;
       });
     }
     child.once('error', (error) => fail(`cannot be run (${messageOf(error)})`, error));
     child.once('close', (code) => {
       end();
-      resolve({ code, output: utf8(kept.output), errors: utf8(kept.errors) });
+      resolve({ code, ...kept });
     });
     if (signal?.aborted) abort();
   });
-}
-
-function utf8(bytes: string): string {
-  return Buffer.from(bytes, 'latin1').toString();
 }
