@@ -10,8 +10,8 @@ import type { Daemon } from './daemon.ts';
  * Starts the server, which listens when it is ready. A failed start has answered no request and is undone.
  * @param shutdown called when a client requests a shutdown
  * @param options trimsMemory: false in a process that also does other work, whose garbage takes long to collect
- * @throws Failure `invalid` for a server that would be open to the network, or whose user has no password; `conflict` if another server has the state directory or the
- * address, or the state directory cannot be used
+ * @throws Failure `invalid` for a server that would be open to the network, or whose user has no password; `conflict` if another server has
+ * the state directory or the address, or the state directory cannot be used
  */
 export async function startServer(
   config: Config,

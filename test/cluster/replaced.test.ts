@@ -93,7 +93,7 @@ test('the first host learns at once that no other host has replaced it, though i
   await own.flush();
   const begin = performance.now();
   assert.equal(await replacedBy(own, a.files, 'a'), undefined);
-  // Whoever waits for the answers of others waits for 5 s.
+  // Questions to others have 5 s for their answers.
   assert.ok(performance.now() - begin < 3_000);
 });
 

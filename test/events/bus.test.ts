@@ -139,7 +139,7 @@ test('a WebSocket that is slow to read gets no ping, and so no number, ahead of 
   socketStream(bus.subscribe('p', 'now'), options)(far);
   bus.emit('a', {}, 'p');
   bus.emit('b', {}, 'p');
-  await new Promise((resolve) => setTimeout(resolve, 4 * options.silence));
+  await sleep(4 * options.silence);
   unread = 0;
   await eventually('a ping in silence', () => heard.length > 3);
   assert.deepEqual(

@@ -165,7 +165,7 @@ function mustFitTemplates(lab: WantedLab, templates: ReadonlyMap<WantedNode, Tem
 
 /** What a template sets on any host. */
 export function baseOf(template: Template): Base {
-  return nodeRequest({ ...template, compute_id: template.compute_id ?? 'local' }, { x: 0, y: 0, compute_id: 'local' });
+  return nodeRequest(template, { x: 0, y: 0 }, 'local');
 }
 
 export interface NodePlan {

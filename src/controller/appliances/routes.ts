@@ -75,8 +75,10 @@ export function applianceVerbs({ appliances, symbols, templates, computes }: App
       return [...matches.filter(({ complete }) => complete), ...matches.filter(({ complete }) => !complete)];
     },
 
-    /** @throws Failure */
-    /** @param added a version that is not in the document, whose files are known by their names */
+    /**
+     * @param added a version that is not in the document, whose files are known by their names
+     * @throws Failure
+     */
     async makeTemplate(
       id: string,
       wanted: v.InferOutput<typeof TemplateOfAppliance>,

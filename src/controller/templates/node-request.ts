@@ -52,11 +52,12 @@ const OWN: readonly string[] = [
 
 /**
  * The node, with a new id, of `template` at the position in `usage`.
+ * @param otherwise its compute, if there is none by these
  * @throws Failure `not-found` if neither names a compute
  */
-export function nodeRequest(template: Template, usage: TemplateUsage): NodeRequest {
+export function nodeRequest(template: Template, usage: TemplateUsage, otherwise?: string): NodeRequest {
   // A user's template includes the compute: the request cannot override it.
-  const compute = template.builtin ? usage.compute_id : template.compute_id;
+  const compute = (template.builtin ? usage.compute_id : template.compute_id) ?? otherwise;
   if (compute == null) {
     throw notFound(
       template.builtin

@@ -1,3 +1,4 @@
+// Appliances of release 3.0.6: versions that clients add, and templates made of all that are complete.
 import { posix } from 'node:path';
 import { V3_ROUTES } from '../../api/routes/v3.ts';
 import { conflict, notFound } from '../../failures.ts';

@@ -7,7 +7,6 @@ import type { TemplateUsage } from '../../api/routes/templates.ts';
 import { V3_ROUTES } from '../../api/routes/v3.ts';
 import { conflict, forbidden, invalid } from '../../failures.ts';
 import { relativeBelow } from '../../host/files/relative-path.ts';
-import { jsonCopy } from '../../host/values/json-copy.ts';
 import { taggedText } from '../../http/app/entity-tags.ts';
 import type { Route } from '../../http/app/route.ts';
 import { type Difference, inDialect } from '../../http/v3/dialect.ts';
@@ -125,13 +124,11 @@ function differences(
     [`POST ${LAB}/files/{path:.+}`]: none,
     [`POST ${LAB}/templates/{template_id}`]: {
       params: template,
-      around: (_run, { body, params }) =>
-        instantiate(params['project_id']!, () => {
-          const { compute_id: id, ...usage }: TemplateUsage = body;
-          const found = templates.get(params['template_id']!);
-          const compute = (found.builtin ? undefined : found.compute_id) ?? id ?? 'local';
-          return nodeRequest({ ...found, compute_id: compute }, { ...usage, compute_id: compute });
-        }),
+      around: (_run, { body, params }) => {
+        const usage: TemplateUsage = body;
+        const request = () => nodeRequest(templates.get(params['template_id']!), usage, usage.compute_id ?? 'local');
+        return instantiate(params['project_id']!, request);
+      },
       answer: fromTemplate,
     },
 
@@ -249,14 +246,14 @@ function differences(
     'GET /templates/{template_id}': {
       params: template,
       around: async (_run, { params, headers }) =>
-        taggedText(JSON.stringify(notes.json(jsonCopy(templates.get(params['template_id']!)) as Members)), headers),
+        taggedText(JSON.stringify(notes.json({ ...templates.get(params['template_id']!) })), headers),
     },
     'PUT /templates/{template_id}': {
       params: ownTemplate,
       body: (sent, params) => templateV2(sent, templates.get(params['template_id']!)),
       around: (run, { sent, params }) => {
         const { template_id: id } = templates.get(params['template_id']!);
-        return notes.keep(id, sent, () => run());
+        return notes.keep(id, sent, run);
       },
       refusal: 400,
       answer: (one: Members) => notes.json(one),
@@ -264,9 +261,9 @@ function differences(
     'POST /templates/{template_id}/duplicate': {
       params: ownTemplate,
       around: (_run, { params }) => {
-        const { template_id: id, ...given } = templates.get(params['template_id']!);
+        const template = templates.get(params['template_id']!);
         const copy = randomUUID();
-        return notes.keep(copy, notes.json({ ...given, template_id: id }), () => templates.duplicate(id, copy));
+        return notes.keep(copy, notes.json({ ...template }), () => templates.duplicate(template.template_id, copy));
       },
       answer: (one: Members) => notes.json(one),
     },

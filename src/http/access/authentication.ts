@@ -67,7 +67,7 @@ export function isOfThisHost({ tag }: Identity): boolean {
   return tag === THIS_HOST;
 }
 /** Checked for unknown names, so that they take as long as known ones. */
-const NOBODY = '$scrypt$ln=15,r=8,p=3$bm9ib2R5J3Mgc2FsdCEhIQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
+const DUMMY_HASH = '$scrypt$ln=15,r=8,p=3$bm9ib2R5J3Mgc2FsdCEhIQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
 
 /** The `Authorization` header for these credentials. */
 export function basicHeader({ user, password }: Credentials): string {
@@ -292,7 +292,7 @@ export class Authentication {
   async #isRight({ password }: Credentials, account: KnownAccount | undefined, slow: boolean): Promise<boolean> {
     const own = account?.password ?? '';
     if (isPasswordHash(own)) return (await verifyPassword(password, own)) && password !== '';
-    if (slow) await verifyPassword(password, NOBODY);
+    if (slow) await verifyPassword(password, DUMMY_HASH);
     return this.#same(password, own) && password !== '';
   }
 

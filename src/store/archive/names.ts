@@ -46,11 +46,7 @@ export const NO_LINK_RULES: LinkRules = { mayBeAbsolute: () => false, isMadeAgai
  * Whether a link's target is inside the directory of all `links` (name -> target). Other links of the archive may be on
  * the way, so each part is followed as the kernel would.
  */
-export function leadsInside(
-  name: string,
-  links: ReadonlyMap<string, string>,
-  { mayBeAbsolute }: Pick<LinkRules, 'mayBeAbsolute'>,
-): boolean {
+export function leadsInside(name: string, links: ReadonlyMap<string, string>, { mayBeAbsolute }: LinkRules): boolean {
   const pending = name.split('/');
   let place: string[] = [];
   for (let hops = 0, steps = 0; pending.length > 0; steps += 1) {
