@@ -236,7 +236,7 @@ function differences(
       errors: [404],
       around: (run, { sent, body }) => {
         const id = (body as Members)['template_id'] ?? randomUUID();
-        // Of one that is there nothing changes.
+        // Nothing changes for an existing one.
         if (templates.list().some((one) => one.template_id === id)) return run();
         return notes.keep(String(id), sent, () => run({ ...(body as Members), template_id: id }));
       },
