@@ -1,16 +1,16 @@
 // Bundles the page in src/web: one script and one style sheet that every page loads, and parts that are loaded when they are needed.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { build } from 'esbuild';
 import { WORDS } from '../src/web/words.ts';
 
 const root = join(import.meta.dirname, '..');
+const MAIN = 'src/web/main.tsx';
 
 /** Bytes that a browser loads at most, gzipped, by part of a file's name. Whoever needs more says so here. */
 export const LARGEST_GZIP_BYTES = {
   'start-': 1_000,
-  'main-': 20_000,
   'lab-screen-': 40_000,
   'terminal-': 115_000,
   'display-': 62_000,
@@ -24,7 +24,7 @@ export const LARGEST_GZIP_BYTES = {
 };
 
 /** The same for all that the list of labs needs: the first visit over a slow line. */
-export const LARGEST_SHELL_GZIP_BYTES = 60_000;
+export const LARGEST_SHELL_GZIP_BYTES = 50_000;
 
 function bundled(options) {
   return build({
@@ -59,19 +59,22 @@ export async function bundleWeb() {
       out: `${name}-worker`,
     })),
   });
-  const page = await bundled({
-    entryPoints: [
-      { in: join(root, 'src/web/begin.ts'), out: 'begin' },
-      { in: join(root, 'src/web/main.tsx'), out: 'main' },
-      { in: join(root, 'src/web/style.css'), out: 'style' },
-      { in: join(root, 'src/web/lab-style.css'), out: 'lab-style' },
-    ],
-    splitting: true,
-    define: {
-      CAPTURE_WORKER: addressIn(worker, 'capture-worker'),
-      ARRANGE_WORKER: addressIn(worker, 'arrange-worker'),
-    },
-  });
+  const makePage = (plugins) =>
+    bundled({
+      plugins,
+      entryPoints: [
+        { in: join(root, 'src/web/begin.ts'), out: 'begin' },
+        { in: join(root, MAIN), out: 'main' },
+        { in: join(root, 'src/web/style.css'), out: 'style' },
+        { in: join(root, 'src/web/lab-style.css'), out: 'lab-style' },
+      ],
+      splitting: true,
+      define: {
+        CAPTURE_WORKER: addressIn(worker, 'capture-worker'),
+        ARRANGE_WORKER: addressIn(worker, 'arrange-worker'),
+      },
+    });
+  const page = await makePage([afterMain(await makePage([]))]);
   // By itself, not split: it must need nothing else that could be missing.
   const start = await bundled({
     entryPoints: [{ in: join(root, 'src/web/start.ts'), out: 'start' }],
@@ -104,6 +107,32 @@ export async function bundleWeb() {
     shell: [...shell, named('start', '.js'), named('style', '.css'), 'index.html'],
     inputs: [worker, page, start].flatMap(({ metafile }) => Object.keys(metafile.inputs)),
     tag: hash.digest('hex').slice(0, 16),
+  };
+}
+
+/**
+ * A plugin that lets every part that is loaded later import the main script, which has run by then. So what the first screen needs
+ * goes into few files instead of one for each set of parts that uses it, and each file costs a request.
+ */
+function afterMain({ metafile: { outputs } }) {
+  const later = new Set();
+  const main = Object.values(outputs).find(({ entryPoint }) => entryPoint === MAIN);
+  const seen = new Set([main]);
+  for (const { imports } of seen) {
+    for (const { path, kind } of imports) {
+      if (kind === 'dynamic-import') later.add(join(root, outputs[path].entryPoint));
+      seen.add(outputs[path]);
+    }
+  }
+  return {
+    name: 'after-main',
+    setup({ onLoad }) {
+      onLoad({ filter: /[.]tsx?$/ }, ({ path }) => {
+        if (!later.has(path)) return undefined;
+        const contents = `import ${JSON.stringify(join(root, MAIN))};\n${readFileSync(path, 'utf8')}`;
+        return { contents, loader: extname(path).slice(1) };
+      });
+    },
   };
 }
 

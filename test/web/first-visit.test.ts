@@ -8,7 +8,7 @@ import { startBrowser, type Visit, visit, WITHOUT_BROWSER } from './browser.ts';
 import { Room, serve } from './served.ts';
 
 /** Bytes of scripts and styles that the first screen may take on the wire. */
-const LARGEST_SHELL = 70_000;
+const LARGEST_SHELL = 55_000;
 
 async function assertFirstVisit({ page, complaints }: Visit): Promise<void> {
   await page.getByRole('link', { name: 'There already' }).waitFor();
