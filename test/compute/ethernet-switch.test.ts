@@ -152,6 +152,7 @@ test('the console holds 64 KiB of commands; Ctrl+C and the end of the last clien
   answer = Promise.withResolvers();
   asked = 0;
   client.input(Buffer.from('mac\n'.repeat(10)));
+  await until(async () => asked === 1);
   client.input(Buffer.from('mac\x03mac\n'));
   shown = '';
   answer.resolve();
@@ -161,6 +162,8 @@ test('the console holds 64 KiB of commands; Ctrl+C and the end of the last clien
   answer = Promise.withResolvers();
   asked = 0;
   client.input(Buffer.from('mac\n'.repeat(10)));
+  // The command before lets others have their turns before the next one begins.
+  await until(async () => asked === 1);
   client.detach();
   const next = attach();
   answer.resolve();
