@@ -120,8 +120,11 @@ function afterMain({ metafile: { outputs } }) {
   const seen = new Set([main]);
   for (const { imports } of seen) {
     for (const { path, kind } of imports) {
-      if (kind === 'dynamic-import') later.add(join(root, outputs[path].entryPoint));
-      seen.add(outputs[path]);
+      const output = outputs[path];
+      seen.add(output);
+      // Words come before the main script.
+      const isLater = kind === 'dynamic-import' && !output.entryPoint.startsWith('src/web/languages/');
+      if (isLater) later.add(join(root, output.entryPoint));
     }
   }
   return {

@@ -1,5 +1,5 @@
 // The X server of a VNC console: a program of the host, of which the container sees only the socket.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Terminal } from '../../../consoles/terminal.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
@@ -32,6 +32,7 @@ export interface XServer {
 }
 
 export const socketOf = (display: number): string => `/tmp/.X11-unix/X${display}`;
+const lockOf = (display: number): string => `/tmp/.X${display}-lock`;
 
 /**
  * Starts it on a console's port; `resources` end it. @throws Failure `conflict` (`DockerError`) if it is missing or
@@ -48,21 +49,27 @@ export async function startXServer(
   if (program === undefined) {
     throw refusal('console_type: VNC consoles need an X server: apt install tigervnc-standalone-server.');
   }
-  const display = freeDisplay();
-  taken.add(display);
-  resources.defer(() => void taken.delete(display));
   const words = [
     ...['-extension', 'MIT-SHM', '-geometry', resolution, '-depth', '16'],
     ...['-interface', consoleHost(services.config), '-rfbport', `${port}`, '-AlwaysShared', '-SecurityTypes', 'None'],
-    `:${display}`,
   ];
-  const terminal = await startCompanion(companion(node, services), [program, ...words], resources);
-  const ended = endOf(terminal);
-  for (const end = performance.now() + START_MS; !existsSync(socketOf(display)); await sleep(20)) {
-    if (!ended.isOver && performance.now() < end) continue;
+  const end = performance.now() + START_MS;
+  for (let display = FIRST_DISPLAY; ; display += 1) {
+    if (taken.has(display) || existsSync(socketOf(display)) || existsSync(lockOf(display))) continue;
+    taken.add(display);
+    resources.defer(() => void taken.delete(display));
+    const terminal = await startCompanion(companion(node, services), [program, ...words, `:${display}`], resources);
+    const { pid } = terminal;
+    const ended = endOf(terminal);
+    while (!ended.isOver && performance.now() < end) {
+      // Another server of this host may have taken the display meanwhile.
+      if (existsSync(socketOf(display)) && holderOf(display) === pid) return serverOf(display, ended);
+      await sleep(20);
+    }
+    const holder = holderOf(display);
+    if (performance.now() < end && holder !== undefined && holder !== pid) continue;
     throw refusal(`The X server of ${node.name} does not start: ${terminal.lastOutput().trim().slice(-300)}`);
   }
-  return serverOf(display, ended);
 }
 
 /** Whether an X server outlived the server and can be reattached. */
@@ -110,8 +117,11 @@ function serverOf(display: number, ended: { isOver: boolean }): XServer {
   };
 }
 
-function freeDisplay(): number {
-  for (let display = FIRST_DISPLAY; ; display += 1) {
-    if (!taken.has(display) && !existsSync(socketOf(display)) && !existsSync(`/tmp/.X${display}-lock`)) return display;
+/** Id of the process that has a display; undefined if none has. */
+function holderOf(display: number): number | undefined {
+  try {
+    return Number(readFileSync(lockOf(display), 'latin1'));
+  } catch {
+    return undefined;
   }
 }
