@@ -1,14 +1,11 @@
 // Consoles of containers other than terminals, with a real Docker Engine: web servers in them, and X servers beside them.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { DISPLAY_LABEL } from '../../src/compute/emulators/docker/container.ts';
 import { eventually } from '../eventually.ts';
-import { scratchDirectory } from '../store/scratch.ts';
 import { container, containers, engine, noEngine, noX } from './docker-support.ts';
 
 const SERVER = `/bin/busybox sh -c 'mkdir -p /www && echo hello >/www/index.html && /bin/busybox httpd -p 8080 -h /www; exec /bin/busybox nc -ll -p 9090 -e /bin/busybox cat'`;
@@ -97,32 +94,4 @@ test('a VNC console shows an X server of its own size, whose socket the containe
   assert.ok(existsSync(`/tmp/.X11-unix/X${display}`));
   await lab.expect(204, 'DELETE', node);
   await eventually('the end of the X server', () => !existsSync(`/tmp/.X11-unix/X${display}`));
-});
-
-test('if another server of the host takes the display first, the console has another display', { skip: noX }, async (t) => {
-  const { lab, project } = await containers(t);
-  const node = await container(lab, project, { console_type: 'vnc' });
-  const programs = await scratchDirectory(t);
-  const program = join(programs, 'Xtigervnc');
-  const script = [
-    '#!/bin/sh',
-    'for display; do :; done',
-    'if mkdir "$0.taken"; then',
-    '  setsid Xvnc "$display" -rfbport -1 >"$0.log" 2>&1 & echo $! >"$0.pid"; echo "$display" >"$0.display"',
-    '  until test -S "/tmp/.X11-unix/X${display#:}"; do sleep 0.02; done',
-    'fi',
-    'exec Xvnc "$@"',
-  ];
-  await writeFile(program, `${script.join('\n')}\n`, { mode: 0o755 });
-  const { PATH } = process.env;
-  process.env['PATH'] = `${programs}:${PATH}`;
-  t.after(() => {
-    process.env['PATH'] = PATH;
-    process.kill(Number(readFileSync(`${program}.pid`, 'utf8')));
-  });
-  await lab.expect(204, 'POST', `${node}/start`);
-  const { container_id: id } = await lab.expect(200, 'GET', node);
-  const display = engine().docker('inspect', '-f', `{{index .Config.Labels "${DISPLAY_LABEL}"}}`, id).trim();
-  assert.notEqual(`:${display}`, readFileSync(`${program}.display`, 'utf8').trim());
-  assert.ok(existsSync(`/tmp/.X11-unix/X${display}`));
 });

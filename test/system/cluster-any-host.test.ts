@@ -130,8 +130,8 @@ test('clients of another host go on after the death of the host that is the cont
   assert.match(cluster(a, 'forget', 'c'), /c is forgotten/);
   await eventually(
     'the controller to forget c, too',
-    () => b.get('/v2/computes'),
-    (computes: { name: string }[]) => computes.every(({ name }) => name !== 'c'),
+    // With one NATS less the role may go to another host, and for a moment nobody has it.
+    () => b.ask('GET', '/v2/computes').catch(() => undefined),
+    (answer) => answer?.status === 200 && (answer.json as { name: string }[]).every(({ name }) => name !== 'c'),
   );
-  assert.equal(said(b, 'status'), 'cluster lab, seen from b: the controller is b');
 });

@@ -141,7 +141,8 @@ export async function visit(browser: Browser, address: string, options: VisitOpt
   page.setDefaultTimeout(PATIENCE_MS);
   const complaints: string[] = [];
   page.on('console', (message) => {
-    if (!OF_A_SLOW_MACHINE.test(message.text())) complaints.push(`console: ${message.text()} ${message.location().url}`);
+    if (!OF_A_SLOW_MACHINE.test(message.text()))
+      complaints.push(`console: ${message.text()} ${message.location().url}`);
   });
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
   const { host } = new URL(address);
