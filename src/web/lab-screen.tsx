@@ -233,7 +233,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
             {moving.value ? WORDS.lab.moving : WORDS.lab.drawing}
           </p>
         )}
-        <Rename context={context} />
+        <Rename key={context.renaming.value} context={context} />
         <div class="upon">
           {palette.value && lab.whyNotChange === '' && <Palette context={context} />}
           <LinkingPanel context={context} />

@@ -124,6 +124,7 @@ test('where no secure context is: copy, paste, paste 200 lines slowly, find, sav
   await page.getByRole('button', { name: 'Paste slowly' }).click();
   await page.getByText('Pasting line').waitFor();
   await page.getByText('Pasting line').waitFor({ state: 'detached' });
+  await page.waitForFunction(() => document.activeElement?.matches('.xterm-helper-textarea'));
   await screen(page).getByText('line-199', { exact: true }).waitFor();
   const output = await saved(page);
   assert.deepEqual(

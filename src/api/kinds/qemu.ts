@@ -204,7 +204,7 @@ export const qemu: NodeKindFacts = {
   checkpointCovers: (name) => /^hd[a-d]_disk\.qcow2$/.test(name),
   images: {
     folder: 'QEMU',
-    isReference: (property) => property.endsWith('image'),
+    isReference: (property) => property.endsWith('image') || property === 'initrd',
     accepts: (head) => !isProgram(head),
     // Kernels and firmware.
     usesUnlisted: isProgram,

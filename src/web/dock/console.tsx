@@ -118,9 +118,16 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
     if (open) open.readsAloud = readsAloud.value;
   }, [open, readsAloud.value]);
 
+  const isAsking = pasting.value !== undefined || link.value !== undefined;
+  const wasAsking = useRef(false);
+  useEffect(() => {
+    // Keys go to the terminal again, not to the map. A dialog keeps the focus from it until it has gone.
+    if (wasAsking.current && !isAsking) open?.focus();
+    wasAsking.current = isAsking;
+  }, [open, isAsking]);
+
   const paste = async (text: string, isSlow: boolean): Promise<void> => {
     pasting.value = undefined;
-    open?.focus();
     if (!isSlow || !open) return open?.paste(text);
     const stop = new AbortController();
     const all = linesOf(text).length;

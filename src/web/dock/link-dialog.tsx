@@ -1,5 +1,5 @@
 // Asks before a link of a console is opened, and shows where it leads.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { copyText } from '../model/browser/clipboard.ts';
 import { Button } from '../panels/button.tsx';
 import { WORDS } from '../words.ts';
@@ -8,7 +8,12 @@ const words = WORDS.console;
 
 export function LinkDialog({ address, close }: { address: string; close(): void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    // Only a dialog that is closed gives the focus back.
+    return () => shown?.close();
+  }, []);
   const isWeb = /^https?:\/\//i.test(address);
   return (
     <dialog ref={dialog} onClose={close} aria-label={words.openLink}>

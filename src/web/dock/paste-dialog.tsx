@@ -1,5 +1,5 @@
 // Shows text before it is pasted, at once or line by line.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Button } from '../panels/button.tsx';
 import { WORDS } from '../words.ts';
 
@@ -15,7 +15,12 @@ interface PasteDialogProps {
 export function PasteDialog({ text, paste, close }: PasteDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    // Only a dialog that is closed gives the focus back.
+    return () => shown?.close();
+  }, []);
   const go = (isSlow: boolean): void => paste(field.current?.value ?? '', isSlow);
   return (
     <dialog ref={dialog} onClose={close} aria-label={words.paste}>
