@@ -297,10 +297,12 @@ class Turn implements Turns {
     await this.#cluster?.settled();
     // Changes of the last moments still need the cluster.
     await this.#keepFilesNow();
-    this.#labs = undefined;
     clearTimeout(this.#keeping);
     await this.#server?.stop();
     await this.#control?.stop();
+    // It has closed the labs: another host that comes first has the newest files of their nodes, too.
+    await this.#keepFilesNow();
+    this.#labs = undefined;
     await this.#cluster?.stop();
   }
 }

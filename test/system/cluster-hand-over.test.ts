@@ -166,6 +166,30 @@ test('nodes on the former controller keep their files, whatever was kept when th
   assert.equal(saved(), 'set pcname AFTERWARDS\n');
 });
 
+test('when all servers end and another one comes first, it has the newest files of nodes', { skip }, async (t) => {
+  const cluster = await pair(t);
+  const { a, b, onA } = cluster;
+  const lab = await Lab.create(a, 'Files');
+  const pc = await lab.pc('Saves');
+  const file = join(lab.path.replace('/v2/', ''), 'project-files/vpcs', pc.node_id, 'startup.vpc');
+  const save = async (body: string): Promise<void> =>
+    assert.equal((await a.ask('POST', `${lab.path}/nodes/${pc.node_id}/files/startup.vpc`, { body })).status, 201);
+  await save('set pcname BEFORE\n');
+  assert.equal((await onA('POST', `${lab.path}/close`)).status, 204);
+  await eventually(
+    'the file of the closed lab',
+    () => readFileSync(join(a.state, 'cluster/replica/files.json'), 'utf8'),
+    (text) => text.includes(`${pc.node_id}/startup.vpc`),
+  );
+  assert.equal((await onA('POST', `${lab.path}/open`)).status, 201);
+  await save('set pcname AFTERWARDS\n');
+  await ready(cluster, 'b');
+  for (const host of [b, a]) await host.end('SIGTERM');
+  await b.start();
+  await controls(b, 1);
+  assert.equal(readFileSync(join(b.state, file), 'utf8'), 'set pcname AFTERWARDS\n');
+});
+
 test('nodes run on when NATS is away while the next controller reopens their lab', { skip }, async (t) => {
   const cluster = await pair(t);
   const { a, b, nats, idOfB, onB } = cluster;

@@ -102,6 +102,9 @@ test('a lab is made, started, pinged, captured, moved and removed by commands al
   writeFileSync(notes, '# Task\n\tPing.');
   assert.match(await labwired.say('lab', 'notes', 'Kopie', '--from', notes), /Notes of lab "Kopie" written/);
   assert.equal(await labwired.say('lab', 'notes', 'Kopie'), '# Task\n\tPing.');
+  // Of a closed lab, too.
+  assert.match(await labwired.say('node', 'list', '--lab', 'Kopie'), /PC1 .*stopped/);
+  assert.doesNotMatch(await labwired.say('link', 'list', '--lab', 'Kopie'), /undefined/);
   await labwired.fails(1, /missing\.md/, 'lab', 'notes', 'Kopie', '--from', 'missing.md');
   for (const verb of ['layout', 'lock'])
     await labwired.fails(1, /Lab "Kopie" is closed: labwired lab open Kopie/, 'lab', verb, 'Kopie');

@@ -468,10 +468,14 @@ test('a plan fits a terminal of 40 columns, and a person is asked before somethi
   );
   await client.say('apply');
   file(CLASS.replace(/drawings:[\s\S]*/, ''));
-  const no = new Terminal(t, client, 80, ['apply']);
-  await no.shows(/\[y\/N\] /);
-  no.type('\r');
-  assert.deepEqual((await no.ended)[0], 1);
+  // Enter, and Ctrl+D.
+  for (const key of ['\r', '\x04']) {
+    const no = new Terminal(t, client, 80, ['apply']);
+    await no.shows(/\[y\/N\] /);
+    no.type(key);
+    assert.deepEqual((await no.ended)[0], 1);
+    assert.match(no.text, /Nothing was done/);
+  }
   assert.equal((await counts()).drawings, 1);
   const yes = new Terminal(t, client, 80, ['apply']);
   await yes.shows(/\[y\/N\] /);

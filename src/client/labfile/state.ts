@@ -21,6 +21,10 @@ export interface ServerNode extends NodeObject, Omit<TopologyNode, keyof NodeObj
   start_delay?: number;
 }
 
+type Live = 'status' | 'console' | 'ports';
+/** As a closed lab lists it, from its file. */
+export type FileNode = Omit<ServerNode, Live> & Partial<Pick<ServerNode, Live>>;
+
 export interface ServerLink extends Omit<LinkObject, 'nodes'> {
   nodes: { node_id: string; adapter_number: number; port_number: number; label?: Label }[];
   filters: Record<string, (number | string)[]>;
@@ -58,15 +62,19 @@ export async function readLabState(api: Api, { project_id }: { project_id: strin
   const path = labPath({ project_id });
   const [object, nodes, links, drawings] = await Promise.all([
     api.get<ServerLab['object']>(path),
-    api.get<ServerNode[]>(`${path}/nodes`),
+    api.get<FileNode[]>(`${path}/nodes`),
     api.get<ServerLink[]>(`${path}/links`),
     api.get<ServerDrawing[]>(`${path}/drawings`),
   ]);
-  // A closed lab has no ports in its file.
-  return { object, nodes: nodes.map((node) => ({ ...node, ports: node.ports ?? knownPorts(node) })), links, drawings };
+  return { object, nodes: nodes.map(completed), links, drawings };
 }
 
-function knownPorts(node: ServerNode): Port[] {
+/** With what the nodes of a closed lab lack: the state, the console's port and the ports. */
+export function completed(node: FileNode): ServerNode {
+  return { status: 'stopped', console: null, ...node, ports: node.ports ?? knownPorts(node) };
+}
+
+function knownPorts(node: FileNode): Port[] {
   try {
     return portsOf({
       node_type: node.node_type as NodeType,

@@ -15,6 +15,8 @@ export async function confirm(question: string, yes: boolean): Promise<void> {
   using reader = createInterface({ input: stdin, output: stderr });
   // Ctrl+C ends the command as ever.
   reader.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-  const answer = await reader.question(harmless(`${question} [y/N] `));
+  // After Ctrl+D no answer comes.
+  const left = new Promise<string>((resolve) => reader.once('close', () => resolve('')));
+  const answer = await Promise.race([reader.question(harmless(`${question} [y/N] `)), left]);
   if (!/^y(es)?$/i.test(answer.trim())) throw conflict('Nothing was done.');
 }

@@ -48,7 +48,6 @@ export async function installAppliances(
     const names = images.map(({ path }) => posix.basename(path ?? ''));
     const isNew = names.some((name) => !used.has(`${emulator}/${name}`));
     if (version === null || !isNew || (image !== undefined && !names.includes(image))) continue;
-    for (const name of names) used.add(`${emulator}/${name}`);
     await appliances.makeTemplate(id, { version, compute_id: 'local' }, signal);
   }
 }
