@@ -7,9 +7,9 @@ import { askSecret } from '../../host/terminal/ask-secret.ts';
 import { quoted } from '../../host/terminal/shell-word.ts';
 import { tableLines } from '../../host/terminal/table.ts';
 import { harmless, jsonText } from '../../host/terminal/terminal-text.ts';
-import { completed, type FileNode } from '../labfile/state.ts';
 import { Api } from '../server/api.ts';
 import { findNamed } from '../server/find.ts';
+import { readNodes } from '../server/nodes.ts';
 import { type Choice, type ChoiceFlags, type ClientEnvironment, chooseServer } from '../server/server-choice.ts';
 import { Ending } from './ending.ts';
 
@@ -140,9 +140,8 @@ export class Session {
     );
   }
 
-  async nodes({ project_id }: ProjectObject): Promise<NodeObject[]> {
-    const nodes = await this.api.get<FileNode[]>(`/v2/projects/${project_id}/nodes`);
-    return nodes.map(completed);
+  nodes(lab: ProjectObject): Promise<NodeObject[]> {
+    return readNodes(this.api, lab);
   }
 
   /**

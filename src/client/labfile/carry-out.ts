@@ -4,11 +4,12 @@ import { Failure, ignoreNotFound, messageOf } from '../../failures.ts';
 import { runs } from '../commands/node.ts';
 import type { Deferred } from '../frame/ending.ts';
 import type { Session } from '../frame/session.ts';
+import type { ServerNode } from '../server/nodes.ts';
 import { type Change, changeKey, removes } from './changes.ts';
 import { nodeKey, type WantedLab } from './model.ts';
 import { leavesHosts, placementOf } from './placement.ts';
 import { type Plan, planLab } from './plan.ts';
-import { labPath, nodePath, type ServerNode, writeNodeFile } from './state.ts';
+import { labPath, nodePath, writeNodeFile } from './state.ts';
 
 export interface Options {
   /** Whether running nodes may be restarted for changes that need it. */

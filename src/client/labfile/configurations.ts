@@ -1,6 +1,6 @@
 // Where a node's startup configurations are among its files.
 import { findNodeKind } from '../../api/kinds/kinds.ts';
-import type { ServerNode } from './state.ts';
+import type { ServerNode } from '../server/nodes.ts';
 
 export const hasConfiguration = (type: string): boolean => findNodeKind(type)?.configurations !== undefined;
 

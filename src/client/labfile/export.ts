@@ -9,6 +9,7 @@ import { asset } from '../../host/files/assets.ts';
 import { harmless } from '../../host/terminal/terminal-text.ts';
 import type { Api } from '../server/api.ts';
 import { endText } from '../server/link-ends.ts';
+import type { ServerNode } from '../server/nodes.ts';
 import { isReserved } from './checking.ts';
 import { configPath, hasConfiguration, hasPrivateConfiguration, withoutMark } from './configurations.ts';
 import { SCHEMA_FILE, schemaHint } from './json-schema.ts';
@@ -24,7 +25,6 @@ import {
   type ServerDrawing,
   type ServerLab,
   type ServerLink,
-  type ServerNode,
 } from './state.ts';
 import { hasRange, literal } from './substitution.ts';
 import { yamlText } from './yaml-text.ts';

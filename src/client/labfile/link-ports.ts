@@ -1,10 +1,10 @@
 // Finds the ports of links' ends, on existing nodes and on nodes as the file will make them.
 import type { Port } from '../../api/kinds/port.ts';
 import { portNamed, portsInWords } from '../server/link-ends.ts';
+import type { ServerNode } from '../server/nodes.ts';
 import type { Mistake } from './file-mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import { type Base, portsAhead } from './node-settings.ts';
-import type { ServerNode } from './state.ts';
 
 /** A node's ports after applying the file; undefined if unknown. */
 export type PortsOf = (node: WantedNode) => readonly Port[] | undefined;

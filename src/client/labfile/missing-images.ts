@@ -7,10 +7,10 @@ import { Failure } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import type { Api } from '../server/api.ts';
 import { encodedName } from '../server/encoded-path.ts';
+import type { ServerNode } from '../server/nodes.ts';
 import type { Mistake } from './file-mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import { baseOf, type NodePlan } from './plan-nodes.ts';
-import type { ServerNode } from './state.ts';
 
 interface Listed {
   filename: string;

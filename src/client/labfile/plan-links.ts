@@ -5,11 +5,12 @@ import { normalizedFilters } from '../../controller/links/filters.ts';
 import { linkImpairments } from '../../controller/links/impairments.ts';
 import { Failure } from '../../failures.ts';
 import { type End, linkText, portNamed, portsToJoin } from '../server/link-ends.ts';
+import type { ServerNode } from '../server/nodes.ts';
 import type { Change } from './changes.ts';
 import { type Difference, differences } from './compare.ts';
 import { LabFileMistakes, type Mistake } from './file-mistakes.ts';
 import { nodeKey, type WantedEnd, type WantedLab, type WantedLink } from './model.ts';
-import type { ServerLab, ServerLink, ServerNode } from './state.ts';
+import type { ServerLab, ServerLink } from './state.ts';
 
 type Found = ReadonlyMap<string, ServerNode | undefined>;
 type ServerEnd = ServerLink['nodes'][number];

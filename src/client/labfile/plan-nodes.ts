@@ -9,6 +9,7 @@ import { conflict, notFound } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import type { Point } from '../../layout/rectangles.ts';
 import { covered, freePlace, runs } from '../commands/node.ts';
+import type { ServerNode } from '../server/nodes.ts';
 import type { Change } from './changes.ts';
 import { type Difference, differences } from './compare.ts';
 import { configurationMistake } from './configurations.ts';
@@ -17,7 +18,7 @@ import { freeId } from './identity.ts';
 import { layOut } from './layout.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import { type Base, wrongSettings } from './node-settings.ts';
-import type { ServerLab, ServerNode } from './state.ts';
+import type { ServerLab } from './state.ts';
 
 /** Members of a node that it takes while it runs. */
 const LOOKS = ['at', 'z', 'locked', 'symbol', 'label', 'ports.', 'start.', 'console.auto_start'];

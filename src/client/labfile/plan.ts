@@ -6,6 +6,7 @@ import { suggestion } from '../../host/values/nearest-name.ts';
 import { runs } from '../commands/node.ts';
 import type { Session } from '../frame/session.ts';
 import type { Api } from '../server/api.ts';
+import type { ServerNode } from '../server/nodes.ts';
 import type { Change } from './changes.ts';
 import { differences } from './compare.ts';
 import { configPath, withoutMark } from './configurations.ts';
@@ -18,7 +19,7 @@ import type { Base } from './node-settings.ts';
 import { planDrawings } from './plan-drawings.ts';
 import { impairsLink, planLinks } from './plan-links.ts';
 import { baseOf, type NodePlan, planNodes } from './plan-nodes.ts';
-import { findLab, readLabState, readNodeFile, type ServerLab, type ServerNode } from './state.ts';
+import { findLab, readLabState, readNodeFile, type ServerLab } from './state.ts';
 
 export interface Plan {
   changes: Change[];

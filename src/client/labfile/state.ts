@@ -1,11 +1,8 @@
 // A lab on the server.
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
-import { portsOf } from '../../api/kinds/kinds.ts';
-import type { Port } from '../../api/kinds/port.ts';
-import type { LinkObject, NodeObject, ProjectObject } from '../../api/objects.ts';
-import type { TopologyNode } from '../../api/topology.ts';
-import type { Label, NodeType } from '../../api/vocabulary.ts';
+import type { LinkObject, ProjectObject } from '../../api/objects.ts';
+import type { Label } from '../../api/vocabulary.ts';
 import type { DrawingRecord } from '../../controller/drawings/drawing.ts';
 import type { LinkImpairments } from '../../controller/links/impairments.ts';
 import { Failure, ignoreNotFound } from '../../failures.ts';
@@ -13,17 +10,7 @@ import type { Session } from '../frame/session.ts';
 import type { Api } from '../server/api.ts';
 import { encodedPath } from '../server/encoded-path.ts';
 import { findNamed } from '../server/find.ts';
-
-export interface ServerNode extends NodeObject, Omit<TopologyNode, keyof NodeObject> {
-  properties: Record<string, unknown>;
-  label: Label;
-  start_order?: number;
-  start_delay?: number;
-}
-
-type Live = 'status' | 'console' | 'ports';
-/** As a closed lab lists it, from its file. */
-export type FileNode = Omit<ServerNode, Live> & Partial<Pick<ServerNode, Live>>;
+import { readNodes, type ServerNode } from '../server/nodes.ts';
 
 export interface ServerLink extends Omit<LinkObject, 'nodes'> {
   nodes: { node_id: string; adapter_number: number; port_number: number; label?: Label }[];
@@ -62,31 +49,11 @@ export async function readLabState(api: Api, { project_id }: { project_id: strin
   const path = labPath({ project_id });
   const [object, nodes, links, drawings] = await Promise.all([
     api.get<ServerLab['object']>(path),
-    api.get<FileNode[]>(`${path}/nodes`),
+    readNodes(api, { project_id }),
     api.get<ServerLink[]>(`${path}/links`),
     api.get<ServerDrawing[]>(`${path}/drawings`),
   ]);
-  return { object, nodes: nodes.map(completed), links, drawings };
-}
-
-/** With what the nodes of a closed lab lack: the state, the console's port and the ports. */
-export function completed(node: FileNode): ServerNode {
-  return { status: 'stopped', console: null, ...node, ports: node.ports ?? knownPorts(node) };
-}
-
-function knownPorts(node: FileNode): Port[] {
-  try {
-    return portsOf({
-      node_type: node.node_type as NodeType,
-      properties: node.properties,
-      port_name_format: node.port_name_format ?? 'Ethernet{0}',
-      port_segment_size: node.port_segment_size ?? 0,
-      first_port_name: node.first_port_name ?? null,
-      custom_adapters: node.custom_adapters ?? [],
-    });
-  } catch {
-    return [];
-  }
+  return { object, nodes, links, drawings };
 }
 
 /** The content of a node's file; undefined if it does not exist. */
