@@ -17,11 +17,11 @@ type Live = 'status' | 'console' | 'ports';
 /** As a closed lab lists it, from its file. */
 type FileNode = Omit<ServerNode, Live> & Partial<Pick<ServerNode, Live>>;
 
+/** The nodes of a lab. Those of a closed one are `stopped`, have no console, and the ports that their settings give. */
 export async function readNodes(api: Api, { project_id }: { project_id: string }): Promise<ServerNode[]> {
   return (await api.get<FileNode[]>(`/v2/projects/${project_id}/nodes`)).map(completed);
 }
 
-/** With the state, the console and the ports, which the nodes of a closed lab do not have. */
 function completed(node: FileNode): ServerNode {
   return { status: 'stopped', console: null, ...node, ports: node.ports ?? knownPorts(node) };
 }

@@ -2,18 +2,12 @@
 
 /** Runs `task` for every item in order, at most `atOnce` at the same time. Stops at the first failure. */
 export async function eachOf<T>(items: readonly T[], atOnce: number, task: (item: T) => Promise<void>): Promise<void> {
-  const queue = items[Symbol.iterator]();
-  let isFailed = false;
+  // Where one worker fails, a generator, unlike an array's iterator, ends for all.
+  const queue = (function* () {
+    yield* items;
+  })();
   const worker = async (): Promise<void> => {
-    for (const item of queue) {
-      if (isFailed) return;
-      try {
-        await task(item);
-      } catch (error) {
-        isFailed = true;
-        throw error;
-      }
-    }
+    for (const item of queue) await task(item);
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
 }

@@ -1,6 +1,7 @@
 // Shows text before it is pasted, at once or line by line.
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { Button } from '../panels/button.tsx';
+import { Dialog } from '../shell/dialog.tsx';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.console;
@@ -13,17 +14,10 @@ interface PasteDialogProps {
 }
 
 export function PasteDialog({ text, paste, close }: PasteDialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
-  useLayoutEffect(() => {
-    const shown = dialog.current;
-    shown?.showModal();
-    // Only a dialog that is closed gives the focus back.
-    return () => shown?.close();
-  }, []);
   const go = (isSlow: boolean): void => paste(field.current?.value ?? '', isSlow);
   return (
-    <dialog ref={dialog} onClose={close} aria-label={words.paste}>
+    <Dialog title={words.paste} close={close}>
       <label>
         {words.pasteHere}
         <textarea ref={field} rows={10} defaultValue={text} spellcheck={false} />
@@ -33,6 +27,6 @@ export function PasteDialog({ text, paste, close }: PasteDialogProps) {
         <Button onClick={() => go(true)} text={words.pasteSlowly} />
         <Button onClick={close} text={WORDS.common.cancel} />
       </p>
-    </dialog>
+    </Dialog>
   );
 }

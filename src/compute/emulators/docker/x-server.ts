@@ -66,8 +66,7 @@ export async function startXServer(
       if (existsSync(socketOf(display)) && holderOf(display) === pid) return serverOf(display, ended);
       await sleep(20);
     }
-    const holder = holderOf(display);
-    if (performance.now() < end && holder !== undefined && holder !== pid) continue;
+    if (ended.isOver && ![undefined, pid].includes(holderOf(display))) continue;
     throw refusal(`The X server of ${node.name} does not start: ${terminal.lastOutput().trim().slice(-300)}`);
   }
 }
